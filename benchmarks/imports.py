@@ -85,7 +85,7 @@ def measured(root: Path, modules: int) -> Result:
     every = [module for path in workspace.census.sources if (module := workspace.census.module(path))]
     begun = time.perf_counter()
     with workspace.index.expecting():
-        found = unread_imports(workspace, every).found
+        found = unread_imports(workspace, every).imports
     result.seconds = time.perf_counter() - begun
     sure = [each for each in found if not each.why]
     result.found = (len(sure), len(found) - len(sure))
@@ -106,7 +106,7 @@ def _flagged(root: Path, *options: str) -> set[str]:
 def _add_to(workspace: Workspace, module: ModuleFile, result: Result) -> None:
     """Add imports to a module, take out what nothing needs, and compare its bytes."""
     now, before = workspace, workspace.content(module.path)
-    present = unread_imports(workspace, [module]).found
+    present = unread_imports(workspace, [module]).imports
     if any(not each.why for each in present):
         return  # it has some of its own
     unsure = len(present)

@@ -11,7 +11,7 @@ Which files are data files, and which package each belongs to, `project.files.da
 Invariants:
 - a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
   leads to nothing;
-- what is binary, or too large to be read, is described and not shown; it is never held in memory whole.
+- a file that is binary, or too large to be read, is described and not shown; it is never held in memory whole.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _not_found(
         if module is not None:
             message = f"{name} is a module; code is addressed by dotted name."
             return LookupFailed("symbol_not_found", message, candidates=[module.name])
-    if hidden := behind_unseen(workspace, f"{package}.{path.replace('/', '.')}".lstrip("."), asked=str(name)):
+    if hidden := behind_unseen(workspace, f"{package}.{path.replace('/', '.')}".lstrip("."), given=str(name)):
         return hidden
     if any(workspace.files.kind(path_in(folder, path)) is not None for folder in folders):
         message = f"{name} is no part of the project: git ignores it, or it belongs to other programs."

@@ -1,4 +1,4 @@
-"""One snapshot of a project to read and plan on: every file is read once, and an overlay shows what is planned.
+"""One snapshot of a project to read and plan on: every file is read once, and an overlay shows planned ones.
 
 A workspace never writes. What it has read stays as it was read, so that one request sees one state of the project, and
 the transaction compares that state with the disk before it writes.
@@ -43,13 +43,13 @@ class Guard(Protocol):
         """Look at folders that have settings; say whether more is kept from the caller than before."""
 
     def check(self, path: str) -> None:
-        """See that a file may be read; raise Refused if not."""
+        """Check that a file may be read; raise Refused if not."""
 
     def refusal_of(self, kind: Literal["config", "deps", "logs"], name: str) -> Refused | None:
         """Return why a setting, a distribution or a log may not be read; None where it may."""
 
     def keeps_back(self, text: str) -> bool:
-        """Return whether what ran speaks of a place in a file that may not be read."""
+        """Return whether a program's output mentions a place in a file that may not be read."""
 
 
 class Workspace:
@@ -174,11 +174,11 @@ class Workspace:
 
     def after(self, changes: ChangeSet) -> Workspace:
         """Return the snapshot as it will be after some changes, which were planned on this one."""
-        made = {
+        contents = {
             file.path: None if file.after is None else file.apply(self.content(file.path) or b"")
             for file in changes.files
         }
-        later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept, guard=self.guard)
+        later = Workspace(self._disk, overlay={**self.overlay, **contents}, kept=self.kept, guard=self.guard)
         later._before = self._before or self
         later._contents = self._contents  # one snapshot, and what is planned on top of it
         return later
@@ -208,7 +208,7 @@ class Workspace:
         return self.guard is not None and bool(self.census) and self.guard.hides
 
     def check_readable(self, path: str) -> None:
-        """See that the caller may read a file.
+        """Check that the caller may read a file.
 
         Raises:
             Refused: `forbidden` if not.
@@ -221,11 +221,11 @@ class Workspace:
         return None if self.guard is None else self.guard.refusal_of(kind, name)
 
     def keeps_back(self, text: str) -> bool:
-        """Return whether what ran speaks of a place in a file that the caller may not read."""
+        """Return whether a program's output mentions a place in a file that the caller may not read."""
         return self.guard is not None and self.guard.keeps_back(text)
 
     def check_size(self, path: str) -> None:
-        """See that a file is not too large to be read whole.
+        """Check that a file is not too large to be read whole.
 
         Raises:
             SourceError: `not_lossless` if it is.

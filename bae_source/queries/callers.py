@@ -60,7 +60,7 @@ def _is_decorator(reference: Reference, resolved: Resolved) -> bool:
 
 
 def _is_property(resolved: Resolved) -> bool:
-    """Return whether using the attribute calls what was named."""
+    """Return whether using the attribute calls the target."""
     outline = resolved.tree.outline
     members = resolved.group.members if resolved.group else ()
     return any(effective_role(outline, index) in ("getter", "setter", "deleter") for index in members)

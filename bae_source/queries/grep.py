@@ -180,7 +180,7 @@ def _and_more(lines: int) -> str:
 
 
 def _found_by(found: TextFound) -> str:
-    """Return how much was found; nothing where nothing was."""
+    """Return the count of matches in words; "" where there are none."""
     lines = sum(len({hit.line for hit in file.hits}) for file in found.files)
     return f"; that finds {counted(lines, 'line')}" if lines else ""
 

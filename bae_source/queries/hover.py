@@ -18,7 +18,7 @@ _MOST_OPEN = 10
 
 
 class Hover(Request, frozen=True, kw_only=True):
-    """Show a signature, the docstring, and where what is used in it is defined.
+    """Show a signature, the docstring, and where the names in it are defined.
 
     The answer is found without a language server; where one is installed, it adds to the answer what it knows.
     """

@@ -66,5 +66,5 @@ def _keywords(project: Project, resolved: Resolved) -> list[Reference]:
         family_of,  # few questions are about names that nothing defines
     )
 
-    found = keywords_of(project, family_of(project, resolved)).found
+    found = keywords_of(project, family_of(project, resolved)).mentions
     return [project.shown(each, project.lines(each.path)) for each in found]

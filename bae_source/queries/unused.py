@@ -19,7 +19,7 @@ class Unused(Request, frozen=True, kw_only=True):
     """List the classes, functions, methods and variables that nothing in the project uses, sure or not.
 
     A definition is sure to be unused where nothing names it and nothing outside the project can reach it as far as
-    its code shows. It is probable where the project is a package and the name is public, or a text file speaks of it,
+    its code shows. It is probable where the project is a package and the name is public, or a text file mentions it,
     and unsure, with the reason, where it is exported, a decorator, a base class that is not known or the project's
     settings may hand it out, or a string may name it. An import for others to import from is no use, and neither is
     what a definition does with itself; two that use each other are used. Not listed are special methods, what pytest
@@ -56,7 +56,7 @@ class Unused(Request, frozen=True, kw_only=True):
                 lines = source.number(scope.span.start), source.number(last)
             found = unused(project_of(workspace), modules, lines)
         return answer_of(
-            workspace, self, found.found, found.unreadable, nothing="(nothing is unused)", notices=scope.notices
+            workspace, self, found.definitions, found.unreadable, nothing="(nothing is unused)", notices=scope.notices
         )
 
     def narrowed(self, _: Workspace, found: Iterable[Reference]) -> list[Reference]:

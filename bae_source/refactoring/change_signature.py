@@ -32,7 +32,7 @@ from bae_source.refactoring.rename import Rename, resolved_whole
 from bae_source.refactoring.signature.members import addresses_of_family, family_of_function, header_of
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
 from bae_source.refactoring.signature.prose import shown_keywords
-from bae_source.refactoring.signature.views import Asked
+from bae_source.refactoring.signature.views import Wanted
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
 from bae_source.syntax.signatures.arguments import arguments_in
@@ -140,7 +140,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             ).plan(now)
             plans.append(step)
             now = now.after(step.changes)
-        asked = Asked(
+        wanted = Wanted(
             after=after,
             given=_expressions(_pairs("value", self.value)),
             threaded=self.thread,
@@ -151,14 +151,14 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         self._check_names(header_of(found).signature, after)
         if self.thread:
             up_to = [str(_function(now, each).address) for each in self.up_to]
-            asked = replace(asked, passing=frozenset(passing_on(project_of(now), found, up_to)))
-        plans.append(planned_change(now, found, asked, choice))
+            wanted = replace(wanted, passing=frozenset(passing_on(project_of(now), found, up_to)))
+        plans.append(planned_change(now, found, wanted, choice))
         now = now.after(plans[-1].changes)
-        callers = sorted(asked.passing)
+        callers = sorted(wanted.passing)
         if callers:  # which the function itself may call in turn
             own = addresses_of_family(project_of(now), _function(now, address))
-            asked = replace(asked, passing=asked.passing | own)
-        for each in threaded_plans(now, callers, asked, choice):
+            wanted = replace(wanted, passing=wanted.passing | own)
+        for each in threaded_plans(now, callers, wanted, choice):
             plans.append(each)
             now = now.after(each.changes)
         report = together([each.report for each in plans if each.report is not None])
@@ -215,7 +215,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         return order
 
     def _check_names(self, before: Signature, after: Signature) -> None:
-        """See that what is given for parameters is for new ones.
+        """Check that values and entries are given for new parameters only.
 
         Raises:
             RequestError: `invalid_arguments`.
@@ -231,7 +231,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
                 raise _wrong(f"thread has {each}, which is no new parameter", "Name one that the signature adds.")
 
     def _check_unsure(self, resolved: Resolved, report: Report) -> None:
-        """See that no place is unsure but for those that are to stay.
+        """Check that no place is unsure but for those that are to stay.
 
         Raises:
             Refused: `unsafe_change`.
@@ -271,7 +271,7 @@ def _function(workspace: Workspace, target: str) -> Resolved:
 
 
 def _constructor(resolved: Resolved) -> str:
-    """Return what to name instead of a class."""
+    """Return the hint that names the constructor of a class."""
     assert resolved.group is not None
     has_own = resolved.tree.outline.named(resolved.group.members[-1], "__init__")
     own = "Its constructor comes from its fields, or from a class above: edit the fields, or name that."
@@ -305,7 +305,7 @@ def _each_once(places: Sequence[Reference]) -> tuple[Reference, ...]:
 
 
 def _dropped(address: str, before: Signature, after: Signature) -> Iterator[Notice]:
-    """Yield what a signature lacks that the parameters which stay had."""
+    """Yield notices about annotations that staying parameters lose."""
     names = [
         name
         for name, each in before.named.items()
@@ -317,7 +317,7 @@ def _dropped(address: str, before: Signature, after: Signature) -> Iterator[Noti
 
 
 def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
-    """Return what is given as NAME=TEXT.
+    """Return the pairs given as NAME=TEXT.
 
     Raises:
         RequestError: `invalid_arguments` for what is given otherwise, or twice.
@@ -332,7 +332,7 @@ def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def _expressions(given: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what calls shall give, which has to be an expression.
+    """Return the values for calls, which have to be expressions.
 
     Raises:
         RequestError: `invalid_arguments` for what is no expression.

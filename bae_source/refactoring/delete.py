@@ -92,7 +92,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return plan if workspace.lets_used_go else _reported(workspace, plan, outermost)
 
     def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
-        """Plan to delete several, each on what the ones before leave; what uses them is searched for in the end."""
+        """Plan to delete several, each on the project after the ones before; users are searched for in the end."""
         from bae_source.refactoring.planning.joining import joined  # most deletions are of one thing
 
         plans: list[Plan] = []
@@ -113,7 +113,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return plan
 
     def _are_unused(self, workspace: Workspace, targets: Sequence[str], *, is_part: bool) -> bool:
-        """Return whether nothing but what goes, and imports that go along, uses any of several targets.
+        """Return whether several targets have no users but each other, and imports that go along.
 
         Raises:
             Refused: `unsafe_change` if something does, and no later change may mend it.
@@ -137,7 +137,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return True
 
     def _still_used(self, address: str, places: str, *, with_imports: bool) -> Refused:
-        """Return the refusal to delete what is used, with the same calls as far as they delete it.
+        """Return the refusal to delete a used target, with the calls that delete it all the same.
 
         Parameters:
             with_imports: whether only imports stand in the way.
@@ -290,7 +290,7 @@ class Delete(Request, frozen=True, kw_only=True):
 
 
 def _reported(workspace: Workspace, plan: Plan, targets: Sequence[str]) -> Plan:
-    """Return a plan with the report on what it takes away, as far as that is code."""
+    """Return a plan with the report on the code that it takes away."""
     going = []
     for target in targets:
         try:
@@ -309,7 +309,7 @@ def _reported(workspace: Workspace, plan: Plan, targets: Sequence[str]) -> Plan:
 
 
 def _check_resolved(workspace: Workspace, plan: Plan) -> None:
-    """See that no module which lost imports uses a name that it has no more.
+    """Check that no module which lost imports uses a name that it has no more.
 
     Raises:
         Refused: `unsafe_change`.

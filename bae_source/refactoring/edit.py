@@ -195,7 +195,7 @@ class Edit(Request, frozen=True, kw_only=True):
         return tuple({"do": self.verb, "target": target, **self._given()} for target in dict.fromkeys(targets))
 
     def _check_rename(self, target: str) -> None:
-        """See that there is a symbol to rename."""
+        """Check that there is a symbol to rename."""
         name = parse_name(target)
         if name.resource is not None or "@" in target or "[" in target or not name.segments[1:]:
             raise RequestError(
@@ -222,7 +222,7 @@ class Edit(Request, frozen=True, kw_only=True):
             raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
 
     def _check_pieces(self) -> None:
-        """See that it is clear which places of the old texts are meant."""
+        """Check that it is clear which places of the old texts are meant."""
         count, problem, hint = len(self._pieces), "", ""
         if (self.every or self.nth is not None) and not count:
             problem, hint = "every and nth go with old and new.", "Give old and new as well."
@@ -310,7 +310,7 @@ class Edit(Request, frozen=True, kw_only=True):
         return _compared(workspace, resolved, plan, "\n".join(new for _, new in found.splices))
 
     def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
-        """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
+        """Return the symbol as changed; refuse a text that renames or removes it, or a definition that others need."""
         assert resolved.group is not None
         try:
             found = find(after, resolved.module.name, resolved.group.qualname)
@@ -356,7 +356,7 @@ def _written(every: Sequence[tuple[Span, str]], splice: tuple[Span, str]) -> Spa
 def _check_inside(
     resolved: Resolved, after: Tree, members: tuple[int, ...], written: Span, new: str, *, comments: bool
 ) -> None:
-    """See that a piece of text which was put into a symbol stands in it, or defines something beside it.
+    """Check that a piece of text which was put into a symbol stands in it, or defines something beside it.
 
     Raises:
         Refused: `unsafe_change`.
@@ -384,7 +384,7 @@ def _check_inside(
 
 
 def _compared(workspace: Workspace, resolved: Resolved, plan: Plan, given: str) -> Plan:
-    """Return the plan of a changed symbol with what it comes to in definitions; refuse what leaves code out.
+    """Return the plan of a changed symbol with its changes of definitions; refuse source that leaves code out.
 
     Parameters:
         given: the source or text that was handed over.

@@ -127,7 +127,7 @@ def _module(workspace: Workspace, target: str) -> ModuleFile:
 
 
 def _resolved(workspace: Workspace, target: str) -> Resolved:
-    """Return what a target names; the module, where a package exposes something by the name of a module of its own."""
+    """Return the meaning of a target; the module, where a package exposes something under a module's name."""
     try:
         return resolve(workspace, target)
     except LookupFailed as error:

@@ -114,7 +114,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         return structs.replace(plan, summary=added)
 
     def _check_circle(self, workspace: Workspace, module: ModuleFile, plan: Plan, nodes: Sequence[Import]) -> None:
-        """See that the new imports run into no module that has not got as far as it has to.
+        """Check that the new imports run into no module that has not got as far as it has to.
 
         Raises:
             Refused: `unsafe_change`.
@@ -175,7 +175,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
 class ImportsRemove(Request, frozen=True, kw_only=True):
     """Take imported names out of a module, or of a function, and statements that import nothing more with them.
 
-    The comment lines above an import go with it, if they speak of it alone; those of what stays, stay. A suite that
+    The comment lines above an import go with it, if they mention it alone; those of what stays, stay. A suite that
     would be empty gets `pass`.
     """
 
@@ -261,7 +261,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
     def _checked(
         self, workspace: Workspace, resolved: Resolved, going: Sequence[ImportedName], found: Sequence[ImportedName]
     ) -> Iterator[Notice]:
-        """Yield what may use the names; see that nothing surely does, unless they go all the same.
+        """Yield notices about possible users of the names; refuse sure ones, unless the names go all the same.
 
         Raises:
             Refused: `unsafe_change`.
@@ -312,14 +312,14 @@ def _for_checkers(statement: str) -> str:
 
 
 def _thing(place: Place, each: ImportedName | u.Imported) -> str:
-    """Return the dotted name of what an import binds, however it is spelled."""
+    """Return the dotted name of an import's target, however it is spelled."""
     if each.attribute:
         return f"{place.absolute(each.module, each.level)}.{each.attribute}"
     return each.module if isinstance(each, u.Imported) or each.asname else each.name
 
 
 def _check_free(workspace: Workspace, function: Resolved, place: Place, new: Iterable[ImportedName]) -> None:
-    """See that names are not bound in a function, and that it reads none of them as what another scope binds.
+    """Check that names are not bound in a function, and that it reads none of them as what another scope binds.
 
     Raises:
         Refused: `name_collision`.

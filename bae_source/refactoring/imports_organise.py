@@ -107,14 +107,14 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
 
 
 def _inside(workspace: Workspace, module: ModuleFile, span: Span) -> Callable[[Unread], bool]:
-    """Return what says whether an import stands in a span of a module, as that is before anything goes."""
+    """Return a test for imports in a span of a module, by their places before any removal."""
     lines = workspace.tree(module).source.lines
     first, last = lines.number(span.start), lines.number(max(span.end - 1, span.start))
     return lambda each: first <= each.imported.line <= last
 
 
 def _possible(workspace: Workspace, found: Unneeded) -> tuple[Unneeded, list[Notice]]:
-    """Return what goes without harm, and what to say of the modules that have to stay as they are."""
+    """Return the imports that go without harm, and notices about modules that have to stay as they are."""
     left: dict[str, Notice] = {}
     for each in found.spliced:
         try:
@@ -133,7 +133,7 @@ def _possible(workspace: Workspace, found: Unneeded) -> tuple[Unneeded, list[Not
 
 
 def _sorted(workspace: Workspace, found: Unneeded, modules: Sequence[ModuleFile]) -> tuple[Unneeded, int]:
-    """Return what goes, with what sorts the imports of all modules that could be read, and of how many it does."""
+    """Return the changes, with those that sort the imports of all readable modules, and the number of sorted ones."""
     unread = {path for path, _ in found.unreadable}
     given = [each for each in modules if each.path not in unread]
     given = [each for each in given if not is_generated(each.path, workspace.content(each.path) or b"")]

@@ -102,7 +102,7 @@ class Move(Request, frozen=True, kw_only=True):
             raise
 
     def _moved_before(self, workspace: Workspace, targets: tuple[str, ...]) -> Plan | None:
-        """Return a plan that changes nothing where only what it would come to is there; None where that is not so."""
+        """Return a plan without changes where the move was made already; None where it was not."""
         owner = _resolved(workspace, targets[0].rpartition(".")[0])
         is_definition = owner is not None and not owner.module.package
         names = (
@@ -166,7 +166,7 @@ class Move(Request, frozen=True, kw_only=True):
 
 
 def _resolved(workspace: Workspace, name: str) -> Resolved | None:
-    """Return what a name means; None where it means nothing, or several things."""
+    """Return the meaning of a name; None where it has none, or several."""
     try:
         return resolve(workspace, name) if name else None
     except ResourceError:

@@ -146,7 +146,7 @@ def _finer(file: FileChange, edits: Mapping[str, list[Edit]]) -> FileChange:
 
 
 def _reported(workspace: Workspace, plan: Plan, found: Patched) -> Plan:
-    """Return a plan with what it changes, and what is left of modules that go."""
+    """Return a plan with the changed addresses, and notices about modules that go."""
     later = workspace.after(plan.changes)
     changed: list[str] = []
     for file in plan.changes.files:
@@ -169,7 +169,7 @@ def _reported(workspace: Workspace, plan: Plan, found: Patched) -> Plan:
 
 
 def _left(later: Workspace, gone: list[str]) -> Iterator[Notice]:
-    """Yield what to say of what still refers to modules that go."""
+    """Yield notices about references to modules that go."""
     if not gone:
         return
     from bae_source.refactoring.planning.left_behind import left_at_last  # names across files, where modules go

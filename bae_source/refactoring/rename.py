@@ -96,7 +96,7 @@ class Rename(Request, frozen=True, kw_only=True):
             return self._plan(workspace, resolved, alias)
 
     def _plan(self, workspace: Workspace, resolved: Resolved, alias: Resolved | None) -> Plan:
-        """Plan the change of what was found."""
+        """Plan the rename of a resolved symbol."""
         if resolved.group is None:
             return self._plan_module(workspace, resolved)
         new = safety.checked_name(resolved, self.new_name)
@@ -143,7 +143,7 @@ class Rename(Request, frozen=True, kw_only=True):
         return replace(plan, report=found.report)
 
     def _check_unsure(self, resolved: Resolved, report: Report) -> None:
-        """See that no place is unsure but for those that are to stay.
+        """Check that no place is unsure but for those that are to stay.
 
         Raises:
             Refused: `unsafe_change`.

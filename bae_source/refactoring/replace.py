@@ -257,7 +257,7 @@ class Replace(Request, frozen=True, kw_only=True):
             yield Notice("other_case", f"With letters in another case it stands in {places}: {_by_file(counts)}.")
 
     def _renaming(self, workspace: Workspace, edits: list[tuple[Text, Edits]]) -> Iterator[Notice]:
-        """Yield the call that renames what the text is the name of."""
+        """Yield the call that renames the symbol of that name."""
         is_name = all(part.isidentifier() for part in self.text.split("."))
         if self.regex or not is_name or not all(part.isidentifier() for part in self.replacement.split(".")):
             return
@@ -306,7 +306,7 @@ class Replace(Request, frozen=True, kw_only=True):
 
 
 def _fitted(text: Text, span: Span, new: str) -> str:
-    """Return new text with the line ends of the place that it comes to."""
+    """Return new text with the line ends of its place."""
     if "\n" not in new:
         return new
     fitting = kept_uniform(new, text.text)

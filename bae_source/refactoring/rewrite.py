@@ -213,6 +213,6 @@ def _is_of_itself(statement: str, module: ModuleFile) -> bool:
 
 
 def _about(found: Rewritten) -> tuple[str, ...]:
-    """Return the addresses of what a rewrite is about."""
+    """Return the addresses that a rewrite is about."""
     symbols = tuple(found.report.changed)
     return symbols if len(symbols) <= _MOST_CHANGED else tuple(each.module.name for each in found.spliced)

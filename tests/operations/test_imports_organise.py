@@ -47,7 +47,7 @@ def test_in_files_that_ruff_calls_clean_nothing_is_found(library: Source) -> Non
         shutil.copy(path, root / path.name)
     workspace = Workspace(Disk(root))
     modules = [module for path in workspace.census.sources if (module := workspace.census.module(path))]
-    found = {each.path for each in unread_imports(workspace, modules).found if not each.why}
+    found = {each.path for each in unread_imports(workspace, modules).imports if not each.why}
     assert found
     assert found <= flagged(root)
 

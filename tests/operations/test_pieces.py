@@ -109,7 +109,7 @@ def test_one_of_several_places_is_named_by_its_number(source: Source, nth: int) 
         ({"old": ["a", "b"], "new": ["c"]}, "2 of old and 1 of new"),
         ({"old": [], "new": []}, "0 of old and 0 of new"),
         ({"old": "x", "new": "y", "every": True, "nth": 1}, "exclude"),
-        ({"old": ["x", "y"], "new": ["z", "z"], "nth": 1}, "nth goes with one old"),
+        ({"old": ["x", "y"], "new": ["z", "z"], "nth": 1}, "nth can be given with one old"),
         ({"new_source": "x = 1", "every": True}, "every and nth go with old"),
         ({"old": "x", "new": "y", "nth": 0}, "nth"),
         ({"old": ["if x:\n            y = x + LIMIT", "y = x + LIMIT\n"], "new": ["1", "2"]}, "overlap in mod.A.m"),
@@ -250,7 +250,7 @@ def test_several_targets_change_alike_as_one_operation(source: Source) -> None:
     error = refused(source, ["mod.A.m", "mod.A.k"], old="y + LIMIT", new="y")  # type: ignore[arg-type]
     assert error.message.startswith("Request 1 of 2, edit: old does not occur in mod.A.m")
     wrong = refused(source, ["mod.A.m", "mod.A.k"], old="x", new="y", if_match="0" * 16)  # type: ignore[arg-type]
-    assert "go with one target alone" in wrong.message
+    assert "can be given with one target only" in wrong.message
 
 
 def test_names_on_standard_input_change_alike(source: Source) -> None:

@@ -111,7 +111,7 @@ def test_options_stand_together_and_apart() -> None:
         (("-A101", "y"), "after: expected `int` <= 100"),
         (("-ii", "x"), "given more than once"),
         (("-e", "x", "y", "app"), "exclude each other"),
-        (("-vo", "x"), "invert asks for lines without a match"),
+        (("-vo", "x"), "invert lists lines without a match"),
         (("-e", ""), "The pattern is empty"),
         (("-e", r"(a)\1", "-e", "b"), "refers to a group by its number"),
         (("-P", r"foo\Kbar"), r"\K is Perl's"),

@@ -333,7 +333,7 @@ class CodeVerbs:
         language_server: Literal["ty", "basedpyright", "pyrefly", "off"] | None = None,
         language_server_seconds: float | None = None,
     ) -> Answer:
-        """Show a signature, the docstring, and where what is used in it is defined."""
+        """Show a signature, the docstring, and where the names in it are defined."""
 
     @overload
     def hover(
@@ -346,7 +346,7 @@ class CodeVerbs:
         language_server: Literal["ty", "basedpyright", "pyrefly", "off"] | None = None,
         language_server_seconds: float | None = None,
     ) -> list[Answer]:
-        """Show a signature, the docstring, and where what is used in it is defined."""
+        """Show a signature, the docstring, and where the names in it are defined."""
 
     def references(
         self,

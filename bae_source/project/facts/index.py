@@ -146,7 +146,7 @@ class Index:
         return found if broken else ((path, self._parsed(path, uses)) for path, uses in found)
 
     def _parsed(self, path: str, found: Uses | ResourceError) -> Uses | ResourceError:
-        """Return what is known of a file, or the error where not all of it parses."""
+        """Return the facts of a file, or the error where not all of it parses."""
         if isinstance(found, ResourceError) or found.whole:
             return found
         from bae_source.syntax.outline.tree import parse  # seldom needed
@@ -237,7 +237,7 @@ class Index:
             yield paths[start:]
 
     def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> _Window[T]:
-        """Find what is known of some files, and have the rest worked out."""
+        """Find the known facts of some files, and have the rest worked out."""
         window = _Window(kind, paths)
         for path in paths:
             if known := self._known(path):

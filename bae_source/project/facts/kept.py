@@ -1,7 +1,7 @@
 """The memory of a live engine from one request to the next, so that it does not read or parse a file again.
 
 Invariants:
-- what is kept for a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
+- an entry of a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
   of every later change; what is kept for a digest belongs to those bytes for ever;
 - everything is bounded, the most recently used stays, and nothing is lost when something goes;
 - several threads may ask at once.
@@ -44,12 +44,12 @@ _FACT_BYTES = 12_000_000
 """As they are kept; in memory they take up to five times as much, uses about twice."""
 _TIMINGS = 20_000
 _LARGE = 60_000
-"""Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
+"""Bytes of a file from which on parsing takes much longer than looking up its kept tree."""
 _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
 """Names in the cache of the walk, of the words of files and of these files; no content has that digest."""
 MOST_WAITING = 4_000_000
-"""Bytes of what waits to be kept."""
+"""Bytes of the entries that wait to be saved."""
 _WORTH = 400_000
 """Bytes of a cache from which on the project is so large that its walk is worth looking up."""
 
@@ -68,7 +68,7 @@ class Recent(Generic[V]):
         self._lock = allocate_lock()
 
     def get(self, key: object) -> V | None:
-        """Return what is kept under a key."""
+        """Return the entry under a key."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -102,7 +102,7 @@ class Derived:
         self._values: dict[object, object] = {}
 
     def get(self, key: object, make: Callable[[], V]) -> V:
-        """Return what is kept under a key, made now if there is nothing."""
+        """Return the entry under a key, made now if there is none."""
         if key not in self._values:
             self._values[key] = make()
         return cast("V", self._values[key])
@@ -114,7 +114,7 @@ class Derived:
         return bool(begun) and not census.closed and all(is_settled(each, begun) for each in census.stamps.values())
 
     def drop(self, key: object) -> None:
-        """Forget what is kept under a key."""
+        """Forget the entry under a key."""
         self._values.pop(key, None)
 
 
@@ -273,7 +273,7 @@ class Kept:
             self._cache = self._derived = None
 
     def beside(self) -> Kept:
-        """Return what to keep of other files of the same project: what is known by content is shared, by path not."""
+        """Return the store for other files of the same project: facts by content are shared, those by path are not."""
         cache = self._make_cache and self._shared_cache
         other = Kept(cache=cache, clock=self.clock, trees=self.trees, process_is_ours=self.process_is_ours)
         other.timings, other.facts = self.timings, self.facts
@@ -297,7 +297,7 @@ class Kept:
         return self._haystacks[name]
 
     def occurrences(self, census: Census) -> Occurrences:
-        """Return what is known of words in files, looked up in the cache when it is asked for first."""
+        """Return the known words of files, looked up in the cache on first use."""
         if self._occurrences is None:
             from bae_source.project.facts.occurrences import Occurrences, load  # which reading one symbol does without
 
@@ -306,7 +306,7 @@ class Kept:
         return self._occurrences
 
     def remember(self, known: Occurrences) -> None:
-        """Keep what is known of words in files."""
+        """Keep the known words of files."""
         from bae_source.project.facts.occurrences import save  # as above
 
         self._occurrences = known
@@ -339,7 +339,7 @@ class Kept:
         return tree
 
     def recall(self, kind: str) -> bytes | None:
-        """Return what was stored of the project as a whole, by this process or another."""
+        """Return the stored value about the project as a whole, by this process or another."""
         return self.cache.facts(kind, [_ALL]).get(_ALL) if self.cache is not None else None
 
     def store(self, saved: Mapping[str, bytes]) -> None:
@@ -374,7 +374,7 @@ class Kept:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Have what is kept meanwhile written in one go, as each takes a millisecond; if it is much, now and then.
+        """Write the entries kept meanwhile in one go, as each write takes a millisecond; many are written in parts.
 
         A call that is wrong, or names nothing, leaves nothing on the disk.
         """
@@ -444,7 +444,7 @@ class FactSnapshot(Snapshot, Protocol):
         """The notebooks and scripts that are no modules."""
 
     def check_readable(self, path: str) -> None:
-        """See that the caller may read a file; raise Refused if not."""
+        """Check that the caller may read a file; raise Refused if not."""
 
     def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
         """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change."""

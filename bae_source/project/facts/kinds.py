@@ -38,7 +38,7 @@ _OURS = (
     "model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing", "project",
     "project/files", "project/facts", "project/interfaces", "project/naming", "project/references/classes",
 )  # fmt: skip
-"""Folders of the code that works out what is kept."""
+"""Folders of the code that works out the kept facts."""
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
@@ -80,7 +80,7 @@ class FactKind(Generic[T]):
             return _FAILURE + _ENCODE(fields)
 
     def decode(self, kept: bytes) -> T | SourceError:
-        """Return what `extract` came to.
+        """Return the result of `extract`.
 
         Raises:
             ValueError: these are no bytes of this kind.
@@ -137,7 +137,7 @@ KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES
 
 
 def key() -> str:
-    """Return what facts depend on besides a file's bytes: our own code, Python, and the parser for newer syntax.
+    """Return the key of all that facts depend on besides a file's bytes: our code, Python, the parser for newer syntax.
 
     Our own code is identified by the stamps of its files, so that no change of it, released or not, is missed.
     """

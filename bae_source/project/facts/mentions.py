@@ -6,7 +6,7 @@
 
 Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
-- a file may be named though it only speaks of the word, in a comment or, unless it is searched for as a name, as a part
+- a file may be named though it only mentions the word, in a comment or, unless it is searched for as a name, as a part
   of a longer one;
 - a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
   a script without an ending that holds a word, in which no references are searched for.

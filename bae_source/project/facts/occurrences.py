@@ -6,7 +6,7 @@
     known.holding(census, {"send"})       files that hold it
 
 Invariants:
-- what is known of a file is known under its stamp, and is true as long as the file has that stamp;
+- the facts of a file are kept under its stamp, and are true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
 - it is bounded: the words searched for last stay;
 - the saved bytes are decoded on demand: mostly nothing has changed, and one word alone is requested.
@@ -71,7 +71,7 @@ class Occurrences:
         words: Mapping[str, Collection[str]],
         searched: Mapping[str, Collection[str]],
     ) -> Occurrences:
-        """Return what is known after some files were read.
+        """Return the occurrences known after some files were read.
 
         Parameters:
             stamps: of these files; None for one of which nothing can be kept.
@@ -118,7 +118,7 @@ class SavedWords(Mapping[str, frozenset[str]]):
 
 
 def save(known: Occurrences) -> tuple[bytes, bytes] | None:
-    """Return what is known as bytes, and the files of which it is; None where a path is no text."""
+    """Return the occurrences as bytes, and their files; None where a path is no text."""
     paths = tuple(sorted(known.stamps))
     numbers = {path: number for number, path in enumerate(paths)}
     words = {word: _ENCODE([numbers[path] for path in own if path in numbers]) for word, own in known.words.items()}
@@ -130,7 +130,7 @@ def save(known: Occurrences) -> tuple[bytes, bytes] | None:
 
 
 def load(saved: bytes, census: Census, files: Callable[[], bytes | None]) -> Occurrences:
-    """Return what was saved; nothing where it cannot be understood.
+    """Return the saved occurrences; none where they cannot be understood.
 
     Parameters:
         census: the files that there are; mostly it is of them.

@@ -10,7 +10,7 @@ Invariants:
 - a process leads a session of its own, has no terminal, and is killed with all it started, whatever happens here;
 - the caller's own program is never imported or copied, unless it is ours and its caller says so (`system.own_process`);
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
-- what is large enough to break a parser is done by another process, as long as there is one;
+- a file large enough to break a parser is parsed by another process, as long as there is one;
 - where no process can be started, the work is done here;
 - no thread is needed: a caller that waits for an answer feeds the processes meanwhile.
 """
@@ -128,7 +128,7 @@ class Pool:
         return batches
 
     def finish(self, batch: Batch) -> list[Result | None]:
-        """Return what a batch came to; work on it, or on another one, until it is there."""
+        """Return the result of a batch; work on it, or on another one, until it is there."""
         while batch.answered is None:
             own = self._own(batch)
             if own is None:
@@ -167,7 +167,7 @@ class Pool:
 
     def _feed(self) -> None:
         for child in self._children:
-            while self._waiting and len(child.asked) < _AHEAD:
+            while self._waiting and len(child.pending) < _AHEAD:
                 child.ask(self._waiting.popleft())
 
     def _listen(self, seconds: float) -> None:
@@ -175,10 +175,10 @@ class Pool:
         if not self._children:
             return
         now = time.monotonic()
-        ends = [child.begun + self.seconds - now for child in self._children if child.asked]
+        ends = [child.begun + self.seconds - now for child in self._children if child.pending]
         self._children[0].wait(self._children, min([seconds, *ends]))
         for child in list(self._children):
-            if not child.exchange() or (child.asked and time.monotonic() > child.begun + self.seconds):
+            if not child.exchange() or (child.pending and time.monotonic() > child.begun + self.seconds):
                 self._replace(child)
         self._feed()
 
@@ -186,9 +186,9 @@ class Pool:
         """Go on without a process that ended or hangs; what it was on is done file by file, to find the culprit."""
         self._children.remove(child)
         child.end()
-        asked = list(child.asked)
-        self._waiting.extendleft(reversed(asked[1:]))
-        for batch in asked[:1]:
+        pending = list(child.pending)
+        self._waiting.extendleft(reversed(pending[1:]))
+        for batch in pending[:1]:
             batch.answered = [self._alone(content) for content in batch.contents]
             self._begin_one()
 
@@ -227,13 +227,13 @@ def serve() -> None:
     signal.alarm(_LONGEST_WAIT)
     keep_streams()
     os.chdir("/")
-    asked, answered = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    pending, answered = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library might print is no frame
     gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
     gc.freeze()
     keep_memory()
     read = 0
-    while (body := read_frame(asked)) is not None:
+    while (body := read_frame(pending)) is not None:
         name, contents = msgspec.msgpack.decode(body, type=tuple[str, list[bytes]])
         answered.write(_framed(timed(name, contents)))
         answered.flush()
@@ -253,7 +253,7 @@ class Child:
         process_is_ours: whether only our own code has run in this one, so that it may be copied.
 
     Attributes:
-        asked: what it has not answered yet, in order.
+        pending: what it has not answered yet, in order.
         begun: when it began the first of these, by the monotonic clock.
         process: as it was started.
 
@@ -264,7 +264,7 @@ class Child:
     def __init__(self, name: str, *, process_is_ours: bool = False) -> None:
         from bae_source.system.own_process import Own, can_be_copied, python  # what is done here needs no process
 
-        self.asked: deque[Batch] = deque()
+        self.pending: deque[Batch] = deque()
         self.begun = 0.0
         self._name = name
         copied = process_is_ours and can_be_copied()
@@ -274,9 +274,9 @@ class Child:
 
     def ask(self, batch: Batch) -> None:
         """Have it work on a batch when it has done those before."""
-        if not self.asked:
+        if not self.pending:
             self.begun = time.monotonic()
-        self.asked.append(batch)
+        self.pending.append(batch)
         self.process.channel.send(_framed((self._name, batch.contents)))
 
     @staticmethod
@@ -291,9 +291,9 @@ class Child:
         try:
             for body in self.process.channel.exchange():
                 answered = msgspec.msgpack.decode(body, type=list[Result])
-                if not self.asked or len(answered) != len(self.asked[0].contents):
+                if not self.pending or len(answered) != len(self.pending[0].contents):
                     return False  # an answer to something else
-                self.asked.popleft().answered = list(answered)
+                self.pending.popleft().answered = list(answered)
                 self.begun = time.monotonic()
         except (EOFError, ValueError):
             return False

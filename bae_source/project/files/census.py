@@ -6,7 +6,7 @@
     census.find("pkg.core")             the files that an absolute import could mean
 
 Invariants:
-- what is ignored is left out, and no file is met twice: the walk sees to it;
+- ignored files are left out, and no file is listed twice: the walk ensures both;
 - a census says what there is, not what is in it, and never changes.
 """
 
@@ -108,7 +108,7 @@ class Census:
 
     @cached_property
     def mark(self) -> Mark:
-        """Return the mark by which what was kept shows to be of the same `sources` with the same stamps."""
+        """Return the mark that kept facts of the same `sources` with the same stamps have."""
         return mark_of(written(self.sources, self.stamps))
 
     @cached_property

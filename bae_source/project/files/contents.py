@@ -40,7 +40,7 @@ class Content(Struct):
     _source: Source | UnsetType | None = UNSET
 
     def read(self) -> bytes:
-        """Return the bytes; raise what is the matter where there are none."""
+        """Return the bytes; raise the error where there are none."""
         if isinstance(self.found, ResourceError):
             raise self.found
         return self.found

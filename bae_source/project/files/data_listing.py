@@ -9,7 +9,7 @@
 A package is a folder with an `__init__`, or one that holds modules or packages, below a source root (PEP 420).
 
 Invariants:
-- what is ignored is left out, and a file that has gone meanwhile;
+- ignored files are left out, and files that have gone meanwhile;
 - nothing is read but the patterns that say what is ignored.
 """
 
@@ -145,7 +145,7 @@ def owner_of(census: Census, folder: str) -> tuple[str, str] | None:
 def _owner(
     census: Census, path: str, names: tuple[str, ...], owners: dict[str, tuple[str, str] | None]
 ) -> tuple[str, str] | None:
-    """Return what `owner_of` does, where that of the folder around is known."""
+    """Return the result of `owner_of`, by the known owner of the folder around."""
     if not path:
         return None
     package = _package_at(census, path, names) if path in census.around else ""

@@ -49,7 +49,7 @@ def is_ignored(files: Files, path: str) -> bool:
 
 
 def never_entered(name: str) -> bool:
-    """Return whether a folder of that name is no part of any project."""
+    """Return whether folders of that name belong to no project."""
     return name in _NEVER or name.endswith((".egg-info", ".dist-info"))
 
 
@@ -94,7 +94,7 @@ class Patterns:
         ]
 
     def _pattern(self, folder: Folder) -> re.Pattern[str] | None:
-        """Return what the last components of all patterns that reach into a folder match, as one expression.
+        """Return one expression for the last components of all patterns that reach into a folder.
 
         Those of patterns that name a folder reach into no other, and are noted for it.
         """
@@ -190,7 +190,7 @@ def _may_match(base: str, pattern: str, path: str) -> bool:
 
 
 def _target(pattern: str) -> _Target | None:
-    """Return what an excluding pattern looks for, with `*` where that takes a closer look; None for any other line."""
+    """Return the name that a pattern excludes, with `*` where it needs a closer look; None for any other line."""
     pattern = pattern.rstrip()
     if not pattern or pattern.startswith(("#", "!")):
         return None
@@ -200,7 +200,7 @@ def _target(pattern: str) -> _Target | None:
 
 
 def _tracked(files: Files, path: str) -> bool:
-    """Return whether git's index holds the file; what is tracked is not ignored, whatever the patterns say.
+    """Return whether git's index holds the file; tracked files are not ignored, whatever the patterns say.
 
     Where the index cannot be read (a linked worktree has it elsewhere, version 4 packs it), the answer is yes: a module
     too many does less harm than one that has vanished.

@@ -349,7 +349,7 @@ def _nested_projects(files: Files) -> list[Nested]:
 
 
 def _says_project(files: Files, folder: str) -> bool:
-    """Return whether a folder says of itself that it is a project, and not only that tools find settings there."""
+    """Return whether a folder's settings declare a project, and do not only configure tools."""
     for name, saying in _SAYING:
         try:
             content = content_of(files, posixpath.join(folder, name))

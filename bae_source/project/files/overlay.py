@@ -1,11 +1,11 @@
-"""Files as they will be once a change is made: planned content in front of what there is.
+"""Files as they will be once a change is made: planned content in front of the present files.
 
     Planned(disk, {"app/new.py": b"…", "app/old.py": None})       None for a file that will be gone
 
 Invariants:
 - nothing is written, and what is planned is seen by every call of the port alike;
 - a folder that only holds what will be gone will be gone as well, as the transaction removes it;
-- stamps of what is planned, and of folders that it changes, belong to this plan alone, and are never those of a disk.
+- stamps of planned files, and of folders that the plan changes, belong to this plan alone, and are never a disk's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PLANS = count()
 
 
 class Planned:
-    """Files, and what is planned in front of them.
+    """Files, with planned ones in front of them.
 
     Parameters:
         files: what there is.
@@ -124,7 +124,7 @@ class Planned:
 
     @cached_property
     def _new(self) -> dict[str, set[str]]:
-        """Return what is planned to be there, by its folder: names of files, and of folders on the way."""
+        """Return the planned entries by folder: names of files, and of folders on the way."""
         found: dict[str, set[str]] = {}
         for path, content in self.contents.items():
             while content is not None and path:

@@ -85,7 +85,7 @@ class Packages:
         return tuple(self._files.get(name, ()))
 
     def members(self, name: str) -> list[str]:
-        """Return the names of what is directly in a package, sorted; those at the top for an empty name."""
+        """Return the names directly in a package, sorted; those at the top for an empty name."""
         return sorted(self._inside.get(name, ()))
 
     def is_package(self, name: str) -> bool:
@@ -106,7 +106,7 @@ class Packages:
         return found
 
     def walk(self, name: str, depth: int) -> Iterator[tuple[str, int]]:
-        """Yield what is below a package, each name with how deep it is, an outer one first.
+        """Yield the names below a package with their depth, an outer one first.
 
         Parameters:
             depth: how many levels are visited.

@@ -287,7 +287,7 @@ class Disk:
             os.close(root)
 
     def _outside(self, folder: str, name: str) -> Iterator[str]:
-        """Yield what of Python a link leads to outside the root: a module, or the `__init__.py` of a package."""
+        """Yield the Python files that a link leads to outside the root: a module, or the `__init__.py` of a package."""
         for inner in (name, f"{name}/__init__.py"):
             path = f"{folder}/{inner}" if folder else inner
             if inner.endswith((".py", ".pyi")) and os.path.isfile(f"{self.root}/{path}") and self._inside(path) is None:
@@ -381,7 +381,7 @@ def pieces_of(full: str) -> Iterator[bytes]:
 
 
 def glanced(full: str, size: int) -> bytes | None:
-    """Return the bytes of what was a regular file of that size a moment ago; None if they are not as many any more.
+    """Return the bytes of a file that was regular and of that size a moment ago; None if the size has changed.
 
     The file is not asked what else it is, which takes half the time of `bytes_of`.
     """
@@ -408,7 +408,7 @@ def gone() -> Refused:
 
 
 def translated(error: OSError) -> Exception:
-    """Return what the system says of a file that cannot be read in our words."""
+    """Return our error for a system's error about a file that cannot be read."""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return FileNotFoundError(*error.args)
     if isinstance(error, PermissionError):

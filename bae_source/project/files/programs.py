@@ -9,7 +9,7 @@ They are not searched for references, so those that hold a requested name are li
 
 Invariants:
 - of a notebook only cells of code count: what is drawn in it, and its text, runs nothing;
-- what is ignored is left out, and so is what a link leads to outside the project.
+- ignored files are left out, and so are files behind a link out of the project.
 """
 
 from __future__ import annotations

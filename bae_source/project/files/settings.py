@@ -4,7 +4,7 @@ Invariants:
 - a file of settings is a regular file of the project, and no more of it is read than `LARGEST` bytes; of a lock it is
   as many as its reader allows;
 - the time that it takes to read one grows with its length, whatever stands in it;
-- what cannot be read is an error of ours that names the file, whatever the reader of the format stumbles over.
+- a file that cannot be read is an error of ours that names it, whatever the reader of the format raises.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def content_of(files: Files, path: str, *, largest: int = LARGEST) -> bytes | No
 
 
 def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
-    """Return what a folder's pyproject.toml says; nothing where there is none.
+    """Return the settings in a folder's pyproject.toml; empty where there is none.
 
     Parameters:
         only: keys that are looked at, each behind some of those that it stands below; where a file cannot hold any of
@@ -72,7 +72,7 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...
 
 
 def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), largest: int = LARGEST) -> dict[str, Any]:
-    """Return what a TOML file says; nothing where there is none.
+    """Return the settings in a TOML file; empty where there is none.
 
     Parameters:
         only: as `settings_of` takes it.
@@ -88,7 +88,7 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), la
 
 
 def parsed_toml(content: bytes, path: str, *, largest: int = LARGEST) -> dict[str, Any]:
-    """Return what the content of a TOML file says.
+    """Return the settings in the content of a TOML file.
 
     Parameters:
         path: the file, for messages.
@@ -132,7 +132,7 @@ def place_of_user_settings(environment: Mapping[str, str]) -> tuple[str, str | N
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
-    """Return what the project's pyproject.toml says to us; nothing where it says nothing.
+    """Return our own settings in the project's pyproject.toml; empty where there are none.
 
     Parameters:
         only: what the keys begin with that are looked at, if not all are; see `settings_of`.
@@ -167,20 +167,20 @@ def oldest_python(files: Files, *, below: tuple[int, int] | None = None) -> tupl
     return None
 
 
-def lets_in(asked: object, version: str) -> bool | None:
+def lets_in(specifier: object, version: str) -> bool | None:
     """Return whether a `requires-python` lets a version of Python in; None if it says no versions."""
-    if not isinstance(asked, str) or len(asked) > _LONGEST_REASON:
+    if not isinstance(specifier, str) or len(specifier) > _LONGEST_REASON:
         return None
     from packaging.specifiers import SpecifierSet  # 40 ms, which reading need not pay
 
     try:
-        return SpecifierSet(asked).contains(version, prereleases=True)
+        return SpecifierSet(specifier).contains(version, prereleases=True)
     except ValueError:  # of packaging, or of Python where a version is a number of thousands of digits
         return None
 
 
 def sections(files: Files, path: str) -> dict[str, dict[str, str]]:
-    """Return what stands under each title of a file that is written as setup.cfg is; other lines are left out.
+    """Return the entries under each title of a file in the format of setup.cfg; other lines are left out.
 
     Python's own reader takes time that grows with the square of the lines that it does not understand.
 
@@ -217,7 +217,7 @@ def may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _has_long_key(text: str) -> bool:
-    """Return whether a key has more components than there may be; what stands in strings is none."""
+    """Return whether a key has more components than allowed; text in strings does not count."""
     bare = re.sub(_STRINGS, "s", text, flags=re.DOTALL)
     return any(key.count(".") >= _MOST_PARTS for key in re.split(r"[^\w. \t-]+", bare))
 

@@ -47,7 +47,7 @@ class Snapshot(Protocol):
         """Return a file's bytes, which are kept; None where there is no such file."""
 
     def check_size(self, path: str) -> None:
-        """See that a file is not too large to be read whole."""
+        """Check that a file is not too large to be read whole."""
 
     def stamp_of(self, path: str) -> Stamp | None:
         """Return the stamp of a file that was read, if it will tell of every later change."""

@@ -1,7 +1,7 @@
-"""The stamps of many files, encoded: thousands are asked for with each question, and mostly they are only compared.
+"""The stamps of many files, encoded: each request needs thousands, and mostly only compares them.
 
 Invariants:
-- what is equal as bytes are equal stamps of the same files, in the same order;
+- equal bytes are equal stamps of the same files, in the same order;
 - encoded stamps never change, and are decoded piece by piece, on demand.
 """
 
@@ -165,7 +165,7 @@ def written(paths: tuple[str, ...], stamps: Mapping[str, Stamp]) -> Written:
 
 
 def mark_of(files: Written) -> Mark:
-    """Return what tells whether other files with their stamps are the same."""
+    """Return the mark of files with their stamps."""
     crc, adler, size = 0, 1, 0
     for piece in (os.fsencode(files.joined), *files.pieces):
         crc, adler, size = crc32(piece, crc), adler32(piece, adler), size + len(piece)

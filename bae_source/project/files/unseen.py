@@ -1,11 +1,11 @@
-"""The parts of a project that cannot be read: their names, and what an answer says of them.
+"""The parts of a project that cannot be read: their names, and the notices about them.
 
     chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
     pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.
     pkg/gui.pyw                   Files that end in .pyw, … on Windows alone, were not searched: pkg.gui.
 
 Invariants:
-- whatever lies there is unknown, so no answer that it could belong to is complete;
+- the files there are unknown, so no answer that they could belong to is complete;
 - a folder is named as the package that it would be; a source root, which has no name, is part of every package.
 """
 
@@ -32,7 +32,7 @@ def package_at(census: Census, folder: str) -> str | None:
 
 
 def name_at(census: Census, path: str) -> str:
-    """Return the name of a file's module, or of the package that a closed folder would be; what it is without one."""
+    """Return the name of a file's module, or of a closed folder's package; the kind of file where there is none."""
     if path in census.closed:
         return package_at(census, path) or "a folder"
     if not path.endswith((PYTHON, STUB, WINDOWED)):
@@ -67,14 +67,14 @@ def unseen(
 
 
 def behind_unseen(
-    snapshot: Snapshot, name: str, *, below: str | None = None, asked: str | None = None
+    snapshot: Snapshot, name: str, *, below: str | None = None, given: str | None = None
 ) -> LookupFailed | None:
     """Return the error for a name that may be in a place that cannot be read; None where it cannot be.
 
     Parameters:
         name: dotted.
         below: the package in which it was looked up; only what is in that counts. None for the project.
-        asked: how it was asked for, if not by that name.
+        given: how it was asked for, if not by that name.
     """
     census = snapshot.census
     closed, outside = set(_closed(census)), set(_outside(census))
@@ -82,7 +82,7 @@ def behind_unseen(
     found = next((each for each in _outwards(name) if each in closed or each in outside or each in windowed), None)
     if found is None or (below is not None and len(found) <= len(below)):
         return None
-    unknown = "what is in it" if name == found else f"whether {asked or name} is there"
+    unknown = "what is in it" if name == found else f"whether {given or name} is there"
     if found in closed:
         message, hint = f"{found or _ROOT} may not be listed", "Check its permissions; doctor says what mends them."
     elif found in windowed:
@@ -119,7 +119,7 @@ def _within(name: str | None, parts: Iterable[str]) -> list[str]:
 
 
 def _outwards(name: str) -> Iterator[str]:
-    """Yield a dotted name and what is around it, the project last."""
+    """Yield a dotted name and the names around it, the project last."""
     while name:
         yield name
         name = name.rpartition(".")[0]

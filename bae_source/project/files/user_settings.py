@@ -57,7 +57,7 @@ class UserFile(Struct, frozen=True, kw_only=True):
 
 
 def user_file(environment: Mapping[str, str]) -> UserFile:
-    """Return what the user's own file of settings says.
+    """Return the settings in the user's own file.
 
     Parameters:
         environment: `XDG_CONFIG_HOME` and `HOME` say where it is.
@@ -98,7 +98,7 @@ def doubted_file(environment: Mapping[str, str]) -> tuple[str, bytes | None, str
 
 
 def _content(path: Path) -> tuple[bytes, str]:
-    """Return what a file holds, and why it is not believed.
+    """Return the content of a file, and the reason why it does not count.
 
     Raises:
         OSError: it cannot be read.

@@ -118,7 +118,7 @@ class Shape:
 
 
 def shape_of(visits: Mapping[str, Visit]) -> Shape:
-    """Return what visits come to."""
+    """Return the summary of visits."""
     stamps: list[Stamp | None] = []
     rules: Rules = {}
     python: list[str] = []
@@ -195,7 +195,7 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
 
 
 def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
-    """Return saved visits, and what they come to; none where they cannot be understood."""
+    """Return saved visits and their summary; none where they cannot be understood."""
     try:
         rules, joined, rows, outline = _DECODE(saved)
     except (msgspec.DecodeError, ValueError):
@@ -231,7 +231,7 @@ class SavedVisits(MutableMapping[str, Visit]):
         return {path: number for number, path in enumerate(self.paths)}
 
     def _row(self, number: int) -> msgspec.Raw:
-        """Return what was saved of a folder; raise where it cannot be understood."""
+        """Return the saved visit of a folder; raise where it cannot be understood."""
         piece, place = divmod(number, TOGETHER)
         if piece not in self.known:
             self.known[piece] = _DECODE_ROWS(self._saved[piece])

@@ -1,7 +1,7 @@
 """The walk through a project: every folder that is part of it, asked about as little as can be.
 
 Invariants:
-- what is ignored (`files.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
+- ignored files (`files.ignored`) are left out, and folders behind links not entered, so no file is listed twice;
 - nothing is read but folders, and the files that say what is ignored;
 - a census that is made of an earlier walk says the same as one that is made from nothing.
 """
@@ -122,7 +122,7 @@ class Walk:
         return last
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
-        """Return whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
+        """Return whether a walk would have the same result; folders that changed in nothing that matters are noted.
 
         Parameters:
             stamps: of the folders of the last walk.
@@ -225,13 +225,13 @@ class Walk:
         return outer | self._rules([f"{folder.path}/.gitignore" if folder.path else ".gitignore"], now)
 
     def _rules(self, paths: Iterable[str], now: int) -> Rules:
-        """Return what is equal next time if some files are the same; it is never equal where that is not sure."""
+        """Return a value that is equal next time if some files are the same, and never where that is not sure."""
         stamps = {path: self.files.stamp(path) for path in paths}
         return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
 
 
 def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
-    """Return what of a folder a walk goes by."""
+    """Return the parts of a folder that a walk needs."""
     files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in _DECIDING]
     return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
 

@@ -39,7 +39,7 @@ _OURS = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C",
 }  # fmt: skip
 _OF_THE_USER = ("HOME", "XDG_CONFIG_HOME", *LISTS)
-"""Besides git's objects, where the user's own list of what is ignored everywhere may lie."""
+"""Folders, besides that of git's objects, in which the user's own list of ignored files may lie."""
 
 _KNOWN = frozenset({"noop", "noop-v1", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees",
                     "objectformat", "compatobjectformat", "refstorage"})  # fmt: skip
@@ -207,12 +207,12 @@ def silent() -> RequestError:
 
 
 def unreadable(what: str) -> RequestError:
-    """Return the error that a repository cannot be read: what of it, and why."""
+    """Return the error for a repository that cannot be read."""
     return wrong(f"Git cannot read the index of this project ({what}).")
 
 
 def last_line(output: bytes) -> str:
-    """Return what git said last, without paths."""
+    """Return the last line of git's output, without paths."""
     lines = output.decode("utf-8", "replace").splitlines()
     return " ".join("…" if "/" in word else word for word in (lines or ["it says nothing"])[-1].split())
 

@@ -8,7 +8,7 @@ Invariants:
 - nothing is written, not even what git remembers of the working tree, and nothing of the user's is run: git looks at
   a copy (`git_folder`);
 - the index is the one that git is about to commit (`git_repository`);
-- what would not be committed, as after `git add --intent-to-add`, is not there;
+- files that would not be committed, as after `git add --intent-to-add`, are left out;
 - a repository of another user is looked at only where the user's own settings say that it is safe.
 """
 
@@ -99,7 +99,7 @@ class GitIndex:
         self._place.cleanup()
 
     def entries(self) -> dict[str, Entry]:
-        """Return what is in the index below the root.
+        """Return the entries of the index below the root.
 
         Raises:
             RequestError: `invalid_arguments` where it cannot be read.
@@ -215,11 +215,11 @@ class GitIndex:
 
     @cached_property
     def _ignored_everywhere(self) -> list[str]:
-        """The user's own list of what is ignored in all repositories, as a setting."""
+        """The user's own list of files to ignore in all repositories, as a setting."""
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
     def _has_readable_patterns(self, path: str) -> bool:
-        """Return whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
+        """Return whether all `.gitignore` files on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
         return all(_is_readable(folder / ".gitignore") for folder in folders)

@@ -56,7 +56,7 @@ class GitRepository(Struct, frozen=True, kw_only=True):
     is_named: bool
 
     def foreign(self, environment: Mapping[str, str]) -> Path | None:
-        """Return what of it belongs to another user, by git's own rule; None where nothing does.
+        """Return the part of it that belongs to another user, by git's own rule; None where none does.
 
         Parameters:
             environment: in which `sudo` says for whom root works.
@@ -199,18 +199,18 @@ def _common(folder: Path) -> Path:
 
 
 def _head(folder: Path) -> str:
-    """Return what stands in `HEAD`; old ones are links."""
+    """Return the content of `HEAD`; old ones are links."""
     head = folder / "HEAD"
     return f"ref: {head.readlink()}" if head.is_symlink() else _text(head)
 
 
 def _text(path: Path) -> str:
-    """Return what stands in a small file, wherever it lies."""
+    """Return the content of a small file, wherever it lies."""
     return os.fsdecode(whole(Path(os.path.realpath(path)), _MOST)).strip()
 
 
 def _check_fit(root: Path, top: Path, folder: Path, index: Path) -> None:
-    """See that a project belongs to a worktree, and an index to its repository."""
+    """Check that a project belongs to a worktree, and an index to its repository."""
     if not root.is_relative_to(top):
         raise wrong("The project does not lie in the repository that git names.", "Run the hook inside of it.")
     for inner in (root, *root.parents):
@@ -224,7 +224,7 @@ def _check_fit(root: Path, top: Path, folder: Path, index: Path) -> None:
 
 
 def _ref(repository: GitRepository, name: str) -> str | None:
-    """Return what a ref holds; None where there is none of the name."""
+    """Return the value of a ref; None where there is none of the name."""
     for folder in (repository.folder, repository.common):
         with suppress(FileNotFoundError, NotADirectoryError):
             if not (folder / name).is_dir():

@@ -6,7 +6,7 @@
         workspace.asked(["app/core.py"])        the modules of it, and the packages around them
 
 Invariants:
-- what is not staged is not there: untracked files, what was only meant to be added, what is gone from the index;
+- only staged files are there: no untracked ones, none that are only to be added, none removed from the index;
 - a link, a submodule and a path in conflict stand in the way of knowing, and are never taken for something else;
 - nothing is written, and of the working tree is only asked whether a file is there, or the same.
 """
@@ -32,7 +32,7 @@ _ENDINGS = (PYTHON, STUB, ".pyw")
 _STARTS_PYTHON = re.compile(rb"#![^\n]*\b(?:python3?(?:\.\d+)?|pypy3?|uv run)(?![\w.])")
 
 _NEVER_SETTLED = 1 << 62
-"""A time so far ahead that no stamp with it is taken for one of a file that will not change."""
+"""A time so far ahead that no stamp with it counts as that of a file that will not change."""
 
 
 class Staged:
@@ -120,7 +120,7 @@ class Staged:
         return frozenset(path for path, entry in self.entries.items() if not entry.regular)
 
     def _add_folder(self, folder: str) -> dict[str, FileKind]:
-        """Note a folder, and those around it, and return what is known to be in it."""
+        """Note a folder, and those around it, and return its entries."""
         kinds = self._folders[folder] = {}
         outer, _, name = folder.rpartition("/")
         around = self._folders.get(outer)
@@ -134,7 +134,7 @@ def stamp_of(entry: Entry | None) -> Stamp:
 
 
 class StagedWorkspace(Workspace):
-    """One snapshot of what is staged.
+    """One snapshot of the staged files.
 
     Parameters:
         staged: the files.
@@ -166,7 +166,7 @@ class StagedWorkspace(Workspace):
 
     @cached_property
     def settled(self) -> bool:
-        """Nothing of what is staged is kept by path."""
+        """Facts of staged files are not kept by path."""
         return False
 
     @cached_property
@@ -179,7 +179,7 @@ class StagedWorkspace(Workspace):
         return os.path.lexists(self.staged.index.root / path)
 
     def names_on_disk(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder of the working tree holds."""
+        """Return the entries of a folder of the working tree."""
         return Disk(self.staged.index.root).names(folder)
 
     def is_same_on_disk(self, path: str) -> bool:
@@ -230,7 +230,7 @@ class StagedWorkspace(Workspace):
             unknown = [path for path in unknown if path not in gone]
         return python, unknown
 
-    def asked(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
+    def modules_around(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
         """Return the modules of some files, and the packages around them, also around files that are gone.
 
         What is no module of the project has none.

@@ -59,7 +59,7 @@ class Acting:
         self._staying: dict[str, tuple[str, ...]] = {}
 
     def why(self, path: str, each: ImportedName) -> str:
-        """Return what may happen when an import of a file runs, as a reason to keep it; nothing where it is none."""
+        """Return the effect that an import of a file may have, as a reason to keep it; "" where there is none."""
         top = each.module.partition(".")[0]
         files = self._files(path, each.module, each.level)
         inner = f"{each.module}.{each.attribute}".lstrip(".") if each.attribute is not None else ""
@@ -83,7 +83,7 @@ class Acting:
         return names.files(path, module, level) or (() if level else names.beside(path, module))
 
     def _first_effect(self, file: str, *, is_whole: bool, ran: Iterable[str] = ()) -> str | None:
-        """Return what a file does when it is imported, as a reason; None where it does nothing.
+        """Return the effect of importing a file, as a reason; None where there is none.
 
         Parameters:
             is_whole: whether the module itself is imported, and nothing taken from it: then what it imports counts too.

@@ -1,4 +1,4 @@
-"""Modules that a change may keep from being imported: they import, at whatever distance, one that loses something.
+"""Modules that a change may keep from being imported: they import, at any distance, one that loses something.
 
     app/core.py        loses `f`, or takes it out of `__all__`
     app/__init__.py    from .core import *        imports app.core, and takes whatever there is
@@ -10,7 +10,7 @@ no harm. So what is found where it is used by what a name means (`planning/still
 
 Invariants:
 - a change that takes nothing away costs the comparison of two outlines;
-- what a function imports when it is called is not followed, nor what type checkers alone read.
+- imports that run when a function is called are not followed, nor those for type checkers alone.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _stars(workspace: Workspace, path: str) -> bool:
 
 
 def _altered(workspace: Workspace, changes: ChangeSet) -> Iterator[tuple[str, Outline, Outline | None]]:
-    """Yield the modules that bind other names than before, or let out others, as they are before and afterwards."""
+    """Yield the modules that bind other names than before, or export others, as they are before and afterwards."""
     for file in changes.files:
         module = workspace.layout.module_at(file.path) if file.path.endswith(".py") else None
         if module is None or file.before is None:
@@ -91,7 +91,7 @@ def _altered(workspace: Workspace, changes: ChangeSet) -> Iterator[tuple[str, Ou
             trees = workspace.kept.trees
             after = None if file.after is None else trees.get(file.apply(tree.source.content), file.after).outline
         except ResourceError:
-            continue  # of what does not parse nothing can be taken; what does not parse afterwards fails itself
+            continue  # a module that does not parse has no names to take; if it does not afterwards, it fails itself
         if after is None or _facts(tree.outline) != _facts(after):
             yield file.path, tree.outline, after
 
@@ -102,7 +102,7 @@ def _facts(outline: Outline) -> tuple[object, ...]:
 
 
 def _gone(workspace: Workspace, graph: ImportGraph, path: str, outline: Outline) -> _Losing:
-    """Return what is lost by a module that goes, or that another file stands for."""
+    """Return the names lost with a module that goes, or that another file replaces."""
     name = graph.name(path)
     word = name.rpartition(".")[2]
     itself = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset({InModule(path)}))
@@ -128,7 +128,7 @@ def _undefined(before: Outline, after: Outline) -> Iterator[str]:
     for path in _defined(before) - _defined(after):
         yield path[-1]
         if len(path) > 1 and path[-1].startswith("__"):
-            yield path[-2]  # nothing but the class speaks of its `__init__`
+            yield path[-2]  # nothing but the class mentions its `__init__`
 
 
 def _defined(outline: Outline) -> Counter[_Path]:

@@ -23,7 +23,7 @@ def may_import(workspace: Workspace, path: str, words: Collection[str]) -> bool:
 
 @lru_cache(8)
 def _import_of(words: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Return what an import statement that has one of some words in it looks like, however many lines it takes."""
+    """Return an expression for import statements with one of some words in them, however many lines they take."""
     line = rb"(?:[^\n\\]|\\\r?\n|\\[^\n])*?"
     any_of = b"|".join(re.escape(word.encode()) for word in words)
     return re.compile(rb"\b(?:from|import)\b" + line + rb"(?:\([^)]*?)?\b(?:" + any_of + rb")\b")

@@ -1,7 +1,7 @@
 """The faults in the exports of modules: names in `__all__` that are not there, or twice, and names left out of it.
 
 Invariants:
-- what cannot be known without running the code (a star import from elsewhere, a `__getattr__`) is no finding;
+- a name that is not known unless the code runs (a star import from elsewhere, a `__getattr__`) is no finding;
 - a list that is lost, since `__all__` is assigned anew behind it, says nothing;
 - findings come in a stable order: by module, line and name.
 """
@@ -45,7 +45,7 @@ class ExportFinding(Struct, frozen=True, kw_only=True, order=True):
 
 
 def export_findings(workspace: Workspace, below: str = "") -> tuple[list[ExportFinding], list[str]]:
-    """Return what is odd about exports, and the modules that could not be looked at.
+    """Return the findings about exports, and the modules that could not be read.
 
     Parameters:
         below: a module, or a package with all in it; empty for the whole project.
@@ -67,7 +67,7 @@ def export_findings(workspace: Workspace, below: str = "") -> tuple[list[ExportF
 
 
 def findings_of(workspace: Workspace, module: ModuleFile) -> Iterator[ExportFinding]:
-    """Yield what is odd about the exports of one module.
+    """Yield the findings about the exports of one module.
 
     Raises:
         ResourceError: it does not parse, or cannot be read.
@@ -120,7 +120,7 @@ def _missing(
 
 
 def _left_out(module: ModuleFile, view: View, listed: set[str]) -> Iterator[ExportFinding]:
-    """Yield what a package imports of its own modules and does not list, where it lists most of what it imports."""
+    """Yield the imports of its own modules that a package does not list, where it lists most of them."""
     imported: list[tuple[str, int]] = []
     for own, each in own_froms(view, module.name):
         names = [other or name for name, other in each.names if not each.star]

@@ -5,7 +5,7 @@
     from . import NAME               the package itself, if NAME is no module of it
 
 Invariants:
-- what stands in a function runs later, and is no import here; nor is what type checkers alone read, unless asked for;
+- an import in a function runs later, and does not count; nor does one for type checkers alone, unless requested;
 - a module's own packages have begun to run before it does: they are imported only where it takes a name from them;
 - the facts of a file come from the index, and nothing is read again but lines that are shown.
 """
@@ -57,7 +57,7 @@ class ImportGraph:
         return self._known[path].keys()
 
     def importing(self, paths: Iterable[str]) -> list[str]:
-        """Return some files and all that import them, at whatever distance, sorted."""
+        """Return some files and all that import them, at any distance, sorted."""
         self._load(self._census.paths)
         importers = inverted(self._known)
         return sorted(reached(paths, lambda path: importers.get(path, ())))
@@ -134,7 +134,7 @@ class ImportGraph:
         return module.source_root if module else None
 
     def _followed(self, start: str, end: str = "") -> dict[str, str]:
-        """Return what a file imports, at whatever distance, each with the file that it came by; as far as `end`."""
+        """Return the files that a file imports, at any distance, each with its importer on the way; as far as `end`."""
         came: dict[str, str] = {start: ""}
         level = [start]
         while level and end not in came:

@@ -51,7 +51,7 @@ def module_asked(workspace: Workspace, target: str, *, instead: str) -> Resolved
 
 
 def imports_of(project: Project, path: str) -> list[Reference]:
-    """Return what a module imports, in source order: modules, and names by where they are defined."""
+    """Return the imports of a module, in source order: modules, and names by their definitions."""
     lines = project.lines(path)
     found = []
     uses = project.uses(path)
@@ -189,7 +189,7 @@ def _leads_into(project: Project, path: str, loaded: Loaded, sought: Sought) -> 
 
 
 def _is_importer(project: Project, path: str, function: str, mention: u.Mention) -> bool:
-    """Return whether what is called is the function that imports a module whose name it is given."""
+    """Return whether a call is of the function that imports a module by name."""
     line, column, scope, _, receiver, _ = mention
     if receiver != u.PLAIN:
         return project.inference.values(path, receiver) == {Outside("importlib")}
@@ -198,7 +198,7 @@ def _is_importer(project: Project, path: str, function: str, mention: u.Mention)
 
 
 def _imported(project: Project, path: str, number: int, imported: u.Imported) -> tuple[str, Certainty, str]:
-    """Return the address of what is imported, how sure that is, and why not."""
+    """Return the address of an import, its certainty, and the reason where it is not sure."""
     if imported.attribute == "*":
         files = project.names.files(path, imported.module, imported.level)
         outside: frozenset[Meaning] = frozenset({Outside(imported.module)})

@@ -16,7 +16,7 @@ from bae_source.syntax.exports.view import View, view_of
 
 
 def in_tables(workspace: Workspace, name: str) -> Iterator[str]:
-    """Yield the places, as `pkg:12`, where packages around a module name it, or what is in it, in such tables."""
+    """Yield the places, as `pkg:12`, where packages around a module name it, or a member of it, in such tables."""
     parts = name.split(".")
     word = parts[-1].encode()
     for length in range(1, len(parts)):

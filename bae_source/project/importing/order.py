@@ -33,7 +33,7 @@ from bae_source.syntax.text.source import Source
 _DEEPEST = 120
 """Modules that import each other in turn; Python's own limit comes soon after."""
 MOST_FOLLOWED = 100_000
-"""Modules, each counted once a way into the circle: about a second."""
+"""Most modules followed, each counted once for each way into the circle: about a second."""
 _MOST_NAMES = 12
 _FROM_THE_START = frozenset(
     (*dir(ModuleType), *vars(ModuleType("")), "__builtins__", "__cached__", "__file__", "__path__")
@@ -111,7 +111,7 @@ class _Followed:
 
 
 def _early(was: _Followed, will: _Followed, package: str, inside: Collection[str]) -> _TooEarly | None:
-    """Return what fails by one of the ways into a circle, and does not without the change.
+    """Return the import that fails by one of the ways into a circle, and does not without the change.
 
     A package is imported before what is in it; where the circle has been gone through by then, so it has for all that
     the package holds.
@@ -234,7 +234,7 @@ class _Walk:
             here = self._meant.get(here, {}).get(attribute, "")
 
     def _check(self, base: str, attribute: str) -> None:
-        """See that a name which a module does not have is not only late."""
+        """Check that a name which a module does not have is not only late."""
         there = self.bound.get(base, _ANY)
         if base in self._trail and there.isdisjoint(_ANY) and self._project.has(base, attribute):
             raise _TooEarly(self._trail[self._trail.index(base) :], attribute, base)

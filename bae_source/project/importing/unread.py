@@ -8,7 +8,7 @@
 Invariants:
 - a name is listed only if no code of its own file reads it, none of another file takes it from the module, and no
   `__all__` lists it;
-- what the text around an import says of it counts (`syntax/importing/purposes`); in doubt it is unsure;
+- the text around an import counts (`syntax/importing/purposes`); in doubt it is unsure;
 - nothing is executed.
 """
 
@@ -75,7 +75,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 class UnreadImports(Struct, frozen=True, kw_only=True):
     """Imports that nothing reads, and files that could not be read, each with the reason."""
 
-    found: tuple[Unread, ...]
+    imports: tuple[Unread, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
@@ -178,7 +178,7 @@ def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
 
 
 def _reads(project: Project, path: str, name: str, mention: u.Mention, scope: int) -> bool:
-    """Return whether a mention may be of what a scope binds."""
+    """Return whether a mention may be of a binding in a scope."""
     line, column, inner, kind, receiver, _ = mention
     if kind in (u.EXPORT, u.MENTION):
         return kind == u.MENTION or not scope
@@ -203,7 +203,7 @@ class _Finder:
         self._settings = LintSettings(workspace.files)
 
     def run(self, modules: Sequence[ModuleFile]) -> UnreadImports:
-        """Return what was found."""
+        """Return the findings."""
         paths = [each.path for each in modules]
         self.project.load(paths)
         unread = {module: found for module in modules if (found := self._here(module))}
@@ -226,7 +226,7 @@ class _Finder:
             for each in names
             if (why := self._why(module, each, elsewhere, acting)) is not None
         ]
-        return UnreadImports(found=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
+        return UnreadImports(imports=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
 
     def why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str:
         """Return why one import, which no code reads, may be needed; nothing where it surely is not, or surely is."""
@@ -245,12 +245,12 @@ class _Finder:
         for other in paths:
             if other != path and folder and not other.startswith(f"{folder}/"):
                 continue
-            for found in (*fixtures.asked(other, name, given, name), *fixtures.strings(other, name, given)):
+            for found in (*fixtures.requested_in(other, name, given, name), *fixtures.strings(other, name, given)):
                 if found.certainty != "unsure":
                     yield f"{self.project.address(other, 0)}:{found.mention.line}"
 
     def _here(self, module: ModuleFile) -> list[ImportedName]:
-        """Return what a module does not read itself, less what is plainly meant to stay."""
+        """Return the imports that a module does not read itself, without those plainly meant to stay."""
         try:
             found = unread_here(self.project, module.path)
         except ResourceError as error:
@@ -313,7 +313,7 @@ class _Finder:
         return found
 
     def _may_be_for_tests(self, path: str, each: ImportedName) -> bool:
-        """Return whether pytest may give what is imported to a test, call it, or collect it."""
+        """Return whether pytest may give the import to a test, call it, or collect it."""
         meant = self._meant(path, each)
         if any(isinstance(one, Symbol) and not one.scope and one in self._fixtures(one.path) for one in meant):
             return True
@@ -344,7 +344,7 @@ class _Finder:
         return None
 
     def _consists_of_imports(self, module: ModuleFile) -> bool:
-        """Return whether a module defines nothing itself, and lists nothing, so that it may hand on what it imports."""
+        """Return whether a module defines nothing and lists nothing, so that it may hand on its imports."""
         try:
             outline = self.workspace.tree(module).outline
         except ResourceError:
@@ -356,7 +356,7 @@ class _Finder:
 
 
 def _as_text(module: str, name: str) -> re.Pattern[str]:
-    """Return how a text says a name of a module: `app.core.json`, `app.core:json`, or as it is imported."""
+    """Return an expression for the spellings of a module's name: `app.core.json`, `app.core:json`, or as imported."""
     dotted, last = re.escape(module), re.escape(name)
     return re.compile(rf"(?<![\w.])(?:{dotted}[.:]|from[ \t]+{dotted}[ \t]+import\b[^\r\n]*\b){last}(?!\w)")
 
@@ -437,7 +437,7 @@ class _Elsewhere:
         return ""
 
     def _handed_on(self, module: ModuleFile, each: ImportedName) -> str:
-        """Return that a package imports all of a module for others, or another module takes something it imports."""
+        """Return the reason that a package imports all of a module for others, or another module takes its imports."""
         if each.name.startswith("_") or module.path.endswith(".pyi"):
             return ""
         if module.path not in self._takers:
@@ -446,7 +446,7 @@ class _Elsewhere:
         return Purpose.HANDED_ON.of(where=taker) if taker else ""
 
     def _taker(self, module: ModuleFile) -> str:
-        """Return a module that takes from another one what that imports itself; nothing where none does."""
+        """Return a module that takes an import of another one from there; none where none does."""
         own = self._project.uses(module.path)
         if own.exported is not None:
             return ""

@@ -7,7 +7,7 @@
 
 Invariants:
 - `read` reads each of them by its address, as the list of the statements that bind it;
-- what a definition binds too is that definition, and what is imported is where it is defined.
+- a name that a definition binds as well is that definition, and an imported name is where it is defined.
 """
 
 from __future__ import annotations

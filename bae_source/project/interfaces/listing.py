@@ -10,8 +10,8 @@ Depth counts levels below the requested name: 0 is its own line, 1 its direct me
 
 Invariants:
 - lines come in one pass over summaries, in the order in which the index yields them; nothing is parsed here;
-- what is one symbol has one line; what its name alone does not mean says so: `def f() [f[1]]`;
-- what cannot be read has a line in its place that says why, and is in `problems`; nothing is left out in silence.
+- one symbol has one line; one that its name alone does not mean shows its address: `def f() [f[1]]`;
+- a file that cannot be read has a line with the reason, and is in `problems`; nothing is left out in silence.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def list_symbol(summary: Summary, members: Sequence[int], style: Style) -> Listi
 
 
 def module_lines(module: ModuleFile, summary: Summary, style: Style, *, level: int, above: int) -> list[str]:
-    """Return the lines of what a module defines and re-exports.
+    """Return the lines of a module's definitions and re-exports.
 
     Parameters:
         level: how far they are indented.
@@ -193,7 +193,7 @@ def re_exports(module: ModuleFile, summary: Summary, *, private: bool) -> list[s
 def _add_inside(
     lines: list[str], summary: Summary, members: _Members, parent: int, style: Style, level: int, above: int
 ) -> None:
-    """Add the lines of what stands directly in a definition or module, and of what is in that.
+    """Add the lines of the members of a definition or module, and of their members.
 
     Parameters:
         level: how far they are indented.
@@ -220,7 +220,7 @@ def _add_inside(
 
 
 def _methods(summary: Summary, members: _Members, classes: Sequence[int]) -> str:
-    """Return what the line of a class says of its public methods, each by its name alone."""
+    """Return the part of a class's line about its public methods, each by its name alone."""
     inside = (summary.entries[index] for each in classes for index in members.directly_in.get(each, ()))
     public = (entry.names[0] for entry in inside if entry.kind == "function" and not entry.names[0].startswith("_"))
     names = list(dict.fromkeys(public))
@@ -254,7 +254,7 @@ def _speaking(entries: Sequence[Entry]) -> Entry:
 
 
 def _note(entries: Sequence[Entry]) -> str:
-    """Return what several definitions of one name are."""
+    """Return the roles of several definitions of one name."""
     accessors = [entry.role for entry in entries if entry.role in ("setter", "deleter")]
     if accessors:
         return f"  [getter, {', '.join(dict.fromkeys(map(str, accessors)))}]"
@@ -288,7 +288,7 @@ def _members(summary: Summary) -> _Members:
 
 
 def _head(packages: Packages, name: str, module: ModuleFile | None, summary: Summary | None) -> str:
-    """Return the line of a package or module; without a summary, what is known of it without reading it."""
+    """Return the line of a package or module; without a summary, the part that needs no reading."""
     if module is None or (module.package and not module.name.endswith(STUB)):
         inner, modules = packages.counts(name)
         counted = f"({inner} subpackage{'' if inner == 1 else 's'}, {modules} module{'' if modules == 1 else 's'})"

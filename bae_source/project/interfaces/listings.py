@@ -6,7 +6,7 @@ An outline of a large project is tens of thousands of lines. To draw them anew t
 nothing has changed, which the stamps of all files tell.
 
 Invariants:
-- what is kept says which question it answers, and under which stamps of which files; it answers nothing else;
+- a kept listing holds its question, and the stamps of its files; it answers nothing else;
 - nothing is kept of planned text, of files that changed too shortly ago for a stamp to tell of the next change, of
   files that could not be read, or of folders that could not be listed;
 - only the last outline is kept, so that what is kept is never larger than one answer.
@@ -103,7 +103,7 @@ def _key(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile]
 
 
 def _recalled(saved: bytes, key: bytes) -> Listing | None:
-    """Return what is kept; None where it answers another question."""
+    """Return the kept listing; None where it answers another question."""
     if key not in saved[: len(key) + 8]:
         return None
     try:
@@ -120,7 +120,7 @@ def _recalled(saved: bytes, key: bytes) -> Listing | None:
 
 
 def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
-    """Return what to keep of a listing; nothing of a gigantic one, or of one that may differ though no stamp does."""
+    """Return the bytes to keep of a listing; none of a gigantic one, or one that may differ though no stamp does."""
     if len(listing.text) > _LARGEST:
         return {}
     problems: list[_Problem] = []
@@ -135,7 +135,7 @@ def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
 
 
 def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:
-    """Return how much there is in a project of which no member is listed, beside what its empty listing says."""
+    """Return the counts of a project whose members are not listed, beside its empty listing."""
     from bae_source.project.files.packages import Packages  # as in `listing`
 
     packages, modules = Packages(workspace.census).counts("")

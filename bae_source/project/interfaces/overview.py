@@ -34,30 +34,32 @@ def overview(workspace: Workspace, target: str, style: Style) -> Outcome:
     return of_found(workspace, find_code(workspace, target), style)
 
 
-def of_found(workspace: Workspace, found: Resolved | str, style: Style) -> Outcome:
+def of_found(workspace: Workspace, resolved: Resolved | str, style: Style) -> Outcome:
     """Outline what `find_code` found."""
-    if isinstance(found, str):
-        return answer_of(_of_package(workspace, found, style), found)
-    if found.address.part is not None:
+    if isinstance(resolved, str):
+        return answer_of(_of_package(workspace, resolved, style), resolved)
+    if resolved.address.part is not None:
         raise RequestError(
             "invalid_arguments",
-            f"{found.address} is a part of a symbol, which has no outline.",
-            hints=[f"Read it, or outline {found.address.whole}."],
+            f"{resolved.address} is a part of a symbol, which has no outline.",
+            hints=[f"Read it, or outline {resolved.address.whole}."],
         )
-    address, summary = str(found.address), summarise(found.tree)
+    address, summary = str(resolved.address), summarise(resolved.tree)
     if style.attributes:
         from bae_source.project.interfaces.attributes import with_attributes  # which most outlines leave out
 
-        summary = with_attributes(workspace, found.module.path, summary)
-    if found.group is not None:
-        return answer_of(list_symbol(summary, found.group.members, style), address, Call("read", target=address))
-    if found.module.package and not found.module.name.endswith(STUB):
-        listing = _of_package(workspace, found.module.name, style)
+        summary = with_attributes(workspace, resolved.module.path, summary)
+    if resolved.group is not None:
+        return answer_of(list_symbol(summary, resolved.group.members, style), address, Call("read", target=address))
+    if resolved.module.package and not resolved.module.name.endswith(STUB):
+        listing = _of_package(workspace, resolved.module.name, style)
         return answer_of(listing, address, Call("outline", target=address, depth=style.depth + 1))
     more = [Call("read", target=address, full=True)]
-    if import_name(found.module) == found.module.name and workspace.layout.stubs((*found.module.name.split("."),)):
-        more += [Call("read", target=f"{found.module.name}{STUB}")]
-    return answer_of(list_module(found.module, summary, style), address, *more)
+    if import_name(resolved.module) == resolved.module.name and workspace.layout.stubs(
+        (*resolved.module.name.split("."),)
+    ):
+        more += [Call("read", target=f"{resolved.module.name}{STUB}")]
+    return answer_of(list_module(resolved.module, summary, style), address, *more)
 
 
 def of_data(workspace: Workspace, data: DataFile | DataFolder) -> Outcome:

@@ -66,7 +66,7 @@ def read_bound(workspace: Workspace, target: str) -> Outcome | None:
 
 
 def not_to_be_changed(workspace: Workspace, target: str) -> LookupFailed | None:
-    """Return what to say of a change to a name that nothing defines; None for any other."""
+    """Return the error for a change to a name that nothing defines; None for any other."""
     found = _bound(workspace, target)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Meaning of a name to a request that changes it: what is defined there, never what is imported there.
+"""Meaning of a name to a request that changes it: a definition there, never an import.
 
     pkg/user.py: from pkg.core import f       delete pkg.user.f    refused: pkg.core.f, or the import in pkg.user
     pkg/__init__.py: from .core import f      edit pkg.f           changes pkg.core.f, which pkg re-exports
@@ -51,30 +51,31 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
     )
 
 
-def check_bounded(found: Resolved) -> None:
+def check_bounded(resolved: Resolved) -> None:
     """Refuse to replace or delete a symbol as a whole where its end is not known, since all below would go with it.
 
     Raises:
         Refused: `unsafe_change`.
     """
-    opened = found.tree.open_from
-    if opened is None or found.group is None:
+    opened = resolved.tree.open_from
+    if opened is None or resolved.group is None:
         return
-    spans = (found.tree.outline.definitions[index].span for index in found.group.members)
+    spans = (resolved.tree.outline.definitions[index].span for index in resolved.group.members)
     if any(span.end > opened for span in spans):
-        line = found.tree.source.lines.number(opened)
+        line = resolved.tree.source.lines.number(opened)
         raise Refused(
             "unsafe_change",
-            f"It is not known where {found.address} ends: what line {line} of {found.module.name} opens is not closed.",
+            f"It is not known where {resolved.address} ends: what line {line} of {resolved.module.name} opens is not "
+            "closed.",
             unchanged=True,
-            hints=[Call("edit", target=found.module.name, old="…", new="…", then="closes it first.")],
+            hints=[Call("edit", target=resolved.module.name, old="…", new="…", then="closes it first.")],
         )
 
 
-def through(found: Resolved, target: str, done: str = "moved") -> Iterator[Notice]:
-    """Yield that a definition is meant where the name that was given leads to it by an import."""
-    if found.through is not None:
-        yield Notice("re_export", f"{target} is an import of {found.address}: that was {done}, where it is defined.")
+def through(resolved: Resolved, target: str, done: str = "moved") -> Iterator[Notice]:
+    """Yield a notice where the given name leads to the definition by an import."""
+    if resolved.through is not None:
+        yield Notice("re_export", f"{target} is an import of {resolved.address}: that was {done}, where it is defined.")
 
 
 def resolve_broken(workspace: Workspace, target: str) -> Resolved:
@@ -95,12 +96,12 @@ def resolve_broken(workspace: Workspace, target: str) -> Resolved:
             raise error from None
 
 
-def _is_re_export(workspace: Workspace, found: Resolved, target: str) -> bool:
+def _is_re_export(workspace: Workspace, resolved: Resolved, target: str) -> bool:
     """Return whether a package's `__init__` exposes what was found: it lies in the package, or `__all__` names it."""
-    package = found.through
+    package = resolved.through
     if package is None or not package.package:
         return False
-    if found.module.name.startswith(f"{package.name}."):
+    if resolved.module.name.startswith(f"{package.name}."):
         return True
     name = target.removeprefix(f"{package.name}.").partition(".")[0]
     return name in (workspace.tree(package).outline.exported or ())

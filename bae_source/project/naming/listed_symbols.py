@@ -1,4 +1,4 @@
-"""The addresses of what summaries list, and which of them a line lies in.
+"""The addresses of the symbols that summaries list, and the one that a line lies in.
 
 def f(): ...             mod.f
 @property                mod.C.x        a group that stands together is one symbol

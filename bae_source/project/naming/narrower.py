@@ -15,30 +15,30 @@ _ANYWHERE = "**"
 _MOST = 5
 
 
-def narrower(workspace: Workspace, asked: Request) -> list[str]:
+def narrower(workspace: Workspace, request: Request) -> list[str]:
     """Return a few calls whose answers are shorter; none where such calls are not known."""
-    fields = as_mapping(asked)
+    fields = as_mapping(request)
     calls: list[str] = []
     if fields.get("full") and fields.get("target"):
-        calls.append(_with(asked, "full", False))
+        calls.append(_with(request, "full", False))
     if isinstance(depth := fields.get("depth"), int) and depth > 1:
-        calls.append(_with(asked, "depth", 1))
-    place = "scope" if "scope" in fields else "target" if "target" in fields and asked.verb in _INSIDE else None
+        calls.append(_with(request, "depth", 1))
+    place = "scope" if "scope" in fields else "target" if "target" in fields and request.verb in _INSIDE else None
     if place is not None and isinstance(fields[place], tuple):
-        calls += [_with(asked, place, name) for name in fields[place]]
+        calls += [_with(request, place, name) for name in fields[place]]
     elif place is not None:
-        calls += [_with(asked, place, name) for name in _parts(workspace, fields[place] or "")]
-    if asked.verb == "glob" and fields["pattern"].startswith(_ANYWHERE):
-        calls += [_with(asked, "pattern", f"{name}.{fields['pattern']}") for name in _parts(workspace, "")]
+        calls += [_with(request, place, name) for name in _parts(workspace, fields[place] or "")]
+    if request.verb == "glob" and fields["pattern"].startswith(_ANYWHERE):
+        calls += [_with(request, "pattern", f"{name}.{fields['pattern']}") for name in _parts(workspace, "")]
     return calls[:_MOST]
 
 
-def _with(asked: Request, name: str, value: object) -> str:
-    return call_of(parse(type(asked), {**as_mapping(asked), name: value}))
+def _with(request: Request, name: str, value: object) -> str:
+    return call_of(parse(type(request), {**as_mapping(request), name: value}))
 
 
 def _parts(workspace: Workspace, name: str) -> list[str]:
-    """Return the largest of what a package, module or class holds, by name."""
+    """Return the names of the largest members of a package, module or class."""
     inner = f"{name}." if name else ""
     stamps = workspace.census.stamps
     sizes: dict[str, int] = {}
@@ -52,7 +52,7 @@ def _parts(workspace: Workspace, name: str) -> list[str]:
 
 
 def _defined(workspace: Workspace, name: str) -> dict[str, int]:
-    """Return the lines of what is defined directly in a module or a symbol, by the names that these have at home."""
+    """Return the number of lines of each definition directly in a module or a symbol, by its own name."""
     try:
         found = resolve(workspace, name)
     except ResourceError:

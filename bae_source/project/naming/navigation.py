@@ -99,7 +99,7 @@ def _rebuilt(outcome: Selected, selections: Sequence[Selection]) -> Selected:
 
 
 def _selector_at(workspace: Workspace, target: Target) -> Selector | None:
-    """Return the selector of what is defined at a place; None where nothing is that has one."""
+    """Return the selector of the definition at a place; None where none is that has one."""
     module = workspace.census.module(target.path) if target.path in workspace.census.stamps else None
     if module is None:
         return None

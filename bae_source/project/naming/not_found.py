@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
 
-def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Found]) -> LookupFailed:
-    """Return what to say where no prefix of a name is a module.
+def no_module(workspace: Workspace, parts: tuple[str, ...], prefixes: Sequence[Found]) -> LookupFailed:
+    """Return the error where no prefix of a name is a module.
 
     Parameters:
-        found: the folders that prefixes of it name, the longest first.
+        prefixes: the folders that prefixes of it name, the longest first.
     """
     if alone := _stub_alone(workspace, tuple(map(Segment, parts))):
         return alone
     layout = workspace.layout
-    if found:
-        folders = [item.folder for item in found if item.name == found[0].name and item.folder]
-        inside = [name for folder in folders for name in layout.modules_below(found[0].name, folder)]
+    if prefixes:
+        folders = [item.folder for item in prefixes if item.name == prefixes[0].name and item.folder]
+        inside = [name for folder in folders for name in layout.modules_below(prefixes[0].name, folder)]
         if not inside and (hidden := _unseen(workspace, ".".join(parts))):
             return hidden
         if not any(folder in workspace.census.around for folder in folders):
             return LookupFailed(
                 "symbol_not_found",
-                f"{found[0].name} is a folder that holds no Python.",
+                f"{prefixes[0].name} is a folder that holds no Python.",
                 hints=[f"read :{folders[0]} lists its files."],
                 candidates=[f":{folders[0]}"],
             )
         return LookupFailed(
             "symbol_not_found",
-            f"{found[0].name} is a namespace package, which has no code of its own"
-            + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
+            f"{prefixes[0].name} is a namespace package, which has no code of its own"
+            + ("." if prefixes[0].length == len(parts) else f", and it has no module {parts[prefixes[0].length]}."),
             candidates=[name for name in inside if layout.prefixes(tuple(name.split(".")))][:10],
         )
     if hidden := _unseen(workspace, ".".join(parts)):
@@ -73,21 +73,21 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
     )
 
 
-def several_files(found: Sequence[Found]) -> LookupFailed:
-    """Return what to say of a name that several files have."""
-    name = found[0].file.name if found[0].file else found[0].name
-    packages = [item for item in found if item.file and item.file.package and not item.file.name.endswith(STUB)]
+def several_files(places: Sequence[Found]) -> LookupFailed:
+    """Return the error for a name that several files have."""
+    name = places[0].file.name if places[0].file else places[0].name
+    packages = [item for item in places if item.file and item.file.package and not item.file.name.endswith(STUB)]
     which = "one beside the module, one in a stub package" if name.endswith(STUB) else "a module and a package"
     return LookupFailed(
         "ambiguous_symbol",
-        f"{name} is the name of {len(found)} files: {which}, or modules of several source roots.",
+        f"{name} is the name of {len(places)} files: {which}, or modules of several source roots.",
         hints=["Rename one of them, or open one source root as a project of its own (--root)."],
         candidates=[f"{item.name}.__init__" for item in packages],
     )
 
 
 def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
-    """Return what to say of a name that a module imports from several places, or from outside the project.
+    """Return the error for a name that a module imports from several places, or from outside the project.
 
     Parameters:
         inside: addresses of what it may mean in the project.
@@ -109,7 +109,7 @@ def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside:
 
 
 def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFailed:
-    """Return what to say where a stub was asked of a module that has none.
+    """Return the error for the stub of a module that has none.
 
     Parameters:
         code: the requested address in the code itself, if it is there.
@@ -128,7 +128,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
 def in_package(
     workspace: Workspace, error: LookupFailed, package: ModuleFile, rest: Sequence[Segment], exposed: Sequence[str]
 ) -> LookupFailed:
-    """Return what to say where a package's `__init__` does not define a name: it may mean a stub, a module or data.
+    """Return the error where a package's `__init__` does not define a name: it may mean a stub, a module or data.
 
     Parameters:
         exposed: names like it that the package takes from elsewhere.
@@ -151,7 +151,7 @@ def in_package(
 
 
 def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFailed:
-    """Return what to say where a class does not define a name, and classes above it do, or one like it.
+    """Return the error where a class does not define a name, and classes above it do, or one like it.
 
     Parameters:
         above: what they define.
@@ -164,7 +164,7 @@ def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFail
 
 
 def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFailed | None:
-    """Return what to say of a module that has a stub and no Python code; None if the name leads to none."""
+    """Return the error for a module that has a stub and no Python code; None if the name leads to none."""
     layout, parts = workspace.layout, tuple(segment.name for segment in segments)
     known = {item.length for item in layout.prefixes(parts) if item.file}
     found = next((item for item in layout.stubs(parts) if item.length not in known), None)

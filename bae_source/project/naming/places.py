@@ -9,7 +9,7 @@
 
 Invariants:
 - a path is taken from the project's root, or absolute; one that leads elsewhere is refused before it is looked at;
-- what is reached through a link to a folder has the name that it has without it, since no other is listed;
+- a file behind a link to a folder has the name that it has without the link, since no other is listed;
 - a place is never moved to the nearest one: a line that is not there is an error.
 """
 
@@ -117,7 +117,7 @@ def parse_place(text: str) -> Written:
 
 
 def spot_at(workspace: Workspace, written: Written) -> Spot:
-    """Return what stands at a place.
+    """Return the spot at a place.
 
     Raises:
         Refused: `outside_project` if the path leads out of the project, or to what is no part of it.
@@ -159,7 +159,7 @@ def module_at(workspace: Workspace, written: Written) -> ModuleFile:
 
 
 def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> LookupFailed:
-    """Return what to say of a line that a module does not have."""
+    """Return the error for a line that a module does not have."""
     count = len(tree.source.lines)
     return LookupFailed(
         "symbol_not_found",
@@ -173,7 +173,7 @@ def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> 
 
 
 def file_at(workspace: Workspace, written: Written) -> ModuleFile | Spot:
-    """Return the module that a path or a dotted name means, or the spot of what has no definitions of its own.
+    """Return the module that a path or a dotted name means, or the spot of a file without definitions of its own.
 
     Raises:
         as `module_at`.
@@ -297,7 +297,7 @@ def _outside(message: str) -> Refused:
 
 
 def _no_file(workspace: Workspace, path: str) -> LookupFailed:
-    """Return what to say of a file that is not there, with the modules whose paths end alike."""
+    """Return the error for a file that is not there, with the modules whose paths end alike."""
     census = workspace.census
     module = workspace.layout.module_at(path)
     if module is not None and (hidden := behind_unseen(workspace, module.name)):

@@ -94,7 +94,7 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
 
 
 def resolve_with(workspace: Workspace, text: str, is_bound: IsBound) -> Resolved:
-    """Return what a dotted name means that nothing defines; the group of what code binds otherwise has no members.
+    """Return the meaning of a dotted name without a definition; the group of a name bound otherwise has no members.
 
     Parameters:
         is_bound: says whether a module binds a name that has a qualname in it.
@@ -390,7 +390,7 @@ class _Resolver:
         return None
 
     def _follow(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
-        """Resolve what one import binds, and what follows it; None where that lies outside the project."""
+        """Resolve the name that one import binds, with the rest behind it; None where that is outside the project."""
         base = absolute_name(module, binding)
         if base is None:
             return None
@@ -515,7 +515,7 @@ def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
 
 
 def _meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceError:
-    """Return what to say of a name that failed: that it is a path, if it is one, else the error."""
+    """Return the error for a name that failed: that it is a path, if it is one, else the given error."""
     if error.code != "symbol_not_found":
         return error
     if text.endswith((".py", ".pyi")):

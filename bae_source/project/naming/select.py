@@ -84,7 +84,7 @@ def select(workspace: Workspace, selector: Selector, *, exact: bool = False, ver
     return _Selection(workspace, selector, exact=exact, verb=verb).run()
 
 
-def by_name(workspace: Workspace, asked: R) -> R:
+def by_name(workspace: Workspace, request: R) -> R:
     """Return a reading request with the selector that is its target or scope replaced by the dotted name that it means.
 
     Raises:
@@ -92,11 +92,11 @@ def by_name(workspace: Workspace, asked: R) -> R:
         LookupFailed: `symbol_not_found` or `ambiguous_symbol`, with candidates.
         SourceError: the module's own code does not parse or cannot be decoded.
     """
-    field = "target" if hasattr(asked, "target") else "scope"
-    target = getattr(asked, field, None)
+    field = "target" if hasattr(request, "target") else "scope"
+    target = getattr(request, field, None)
     if not isinstance(target, str) or not is_selector(target):
-        return asked
-    return replace(asked, **{field: dotted_name(workspace, target, verb=asked.verb)})
+        return request
+    return replace(request, **{field: dotted_name(workspace, target, verb=request.verb)})
 
 
 def dotted_name(workspace: Workspace, target: str, *, verb: str) -> str:
@@ -243,7 +243,7 @@ class _Selection:
     def _no_file(self) -> LookupFailed:
 
         path = "/".join(self.selector.path)
-        if hidden := behind_unseen(self.workspace, ".".join(self.selector.path), asked=path):
+        if hidden := behind_unseen(self.workspace, ".".join(self.selector.path), given=path):
             return self._error("symbol_not_found", hidden.message, [], ["doctor"])
         beyond = () if self.exact else unseen(self.workspace)
         wanted = self.selector.path[-1]
@@ -333,14 +333,16 @@ class _Selection:
         return (*self.selector.path, *self.selector.names)[-1]
 
 
-def selector_for(found: Resolved) -> Selector | None:
+def selector_for(resolved: Resolved) -> Selector | None:
     """Return the selector of something that was found: a module, a class or a function; None for anything else."""
-    definitions = [found.tree.outline.definitions[index] for index in found.group.members] if found.group else []
-    if found.group and not any(has_parts(definition) for definition in definitions):
+    definitions = (
+        [resolved.tree.outline.definitions[index] for index in resolved.group.members] if resolved.group else []
+    )
+    if resolved.group and not any(has_parts(definition) for definition in definitions):
         return None
-    parts = _components(found.module)
-    whole = selector_of(Address(module=".".join(parts), qualname=found.address.qualname))
-    if whole is None or not found.module.package or len(parts) == 1:
+    parts = _components(resolved.module)
+    whole = selector_of(Address(module=".".join(parts), qualname=resolved.address.qualname))
+    if whole is None or not resolved.module.package or len(parts) == 1:
         return whole
     return Selector(kind=whole.kind, path=parts[:-1], names=whole.names)
 

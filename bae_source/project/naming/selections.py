@@ -88,7 +88,7 @@ def found(
 
 
 def line_range(resolved: Resolved) -> LineRange:
-    """Return the lines of what was found; an empty module has its first line."""
+    """Return the lines of a resolved symbol; an empty module has its first line."""
     span, lines = span_of(resolved), resolved.tree.source.lines
     last = max(span.start, span.end - 1)
     return LineRange(start_line=lines.number(span.start), end_line=lines.number(last))

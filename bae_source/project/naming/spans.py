@@ -1,4 +1,4 @@
-"""Spans of what a name means: a module's text, a symbol's lines, or a part."""
+"""Spans of resolved names: a module's text, a symbol's lines, or a part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bae_source.syntax.outline.locate import group_span, has_parts, part_span
 
 
 def span_of(resolved: Resolved) -> Span:
-    """Return the span of what was resolved: a module's text, a symbol's lines, or a part.
+    """Return the span of a resolved name: a module's text, a symbol's lines, or a part.
 
     Raises:
         LookupFailed: `symbol_not_found` if the symbol has no such part; `ambiguous_symbol` if it is a group.
@@ -45,7 +45,7 @@ def _module_span(resolved: Resolved) -> Span | None:
 
 
 def check_part(resolved: Resolved) -> None:
-    """See that a part is one that the thing can have: modules have others than definitions.
+    """Check that a part is one that the thing can have: modules have others than definitions.
 
     Raises:
         LookupFailed: `symbol_not_found`.
@@ -105,6 +105,6 @@ def single(resolved: Resolved) -> int:
 
 
 def definition_of(resolved: Resolved) -> Definition:
-    """Return the first definition of what was resolved."""
+    """Return the first definition of a resolved name."""
     assert resolved.group is not None
     return resolved.tree.outline.definitions[resolved.group.members[0]]

@@ -107,7 +107,7 @@ def _statement(text: str, bindings: Sequence[ImportBinding]) -> str:
 
 
 def _of_module(resolved: Resolved, summary: Summary, used: set[str]) -> Iterator[str]:
-    """Yield the lines of what the module itself defines and the symbol uses."""
+    """Yield the lines of the module's own definitions that the symbol uses."""
     assert resolved.group is not None
     definitions = resolved.tree.outline.definitions
     own = set(resolved.group.members) | {
@@ -124,7 +124,7 @@ def _outer(definitions: Sequence[Definition], index: int) -> Iterator[int]:
 
 
 def _users(resolved: Resolved) -> Call:
-    """Return the call that lists the callers; of what is not called, the references."""
+    """Return the call that lists the callers; of a symbol that cannot be called, the references."""
     assert resolved.group is not None
     kinds = {resolved.tree.outline.definitions[index].kind for index in resolved.group.members}
     verb = "callers" if kinds <= {Kind.FUNCTION, Kind.CLASS} else "references"

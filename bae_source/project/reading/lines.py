@@ -6,7 +6,7 @@
     README.md:10-40       text files too
 
 Invariants:
-- what is shown of a symbol is what reading it by its name shows;
+- a symbol is shown as reading it by its name shows it;
 - a line that is not there is an error; a range ends with the file, and says so, as does a line shown with others;
 - a path leads where `project.naming.places` lets it, and nowhere else.
 """

@@ -8,7 +8,7 @@
 
 Invariants:
 - names are answered in the order in which they were given, and what several of them mean is shown once;
-- what is wrong with one name says nothing of another; the answer is not complete then, and its exit status is that of
+- an error of one name leaves the others alone; the answer is not complete then, and its exit status is that of
   a name that was not found, or a higher one;
 - a pattern stands for what matches it, as `glob` has it, and is not found where nothing does.
 """
@@ -72,7 +72,7 @@ def read_several(workspace: Workspace, names: Sequence[str], read: Read) -> Outc
 def _each(
     workspace: Workspace, name: str, read: Read, notices: list[Notice]
 ) -> Iterator[tuple[str, Outcome | ResourceError]]:
-    """Yield what a name, or each match of a pattern, comes to.
+    """Yield the result for a name, or for each match of a pattern.
 
     Parameters:
         notices: takes what a pattern could not look into.

@@ -17,7 +17,7 @@ NO_MATCHES = "(no matches)"
 
 def answer_of(
     lines: Sequence[str],
-    found: Sequence[Any],
+    values: Sequence[Any],
     notices: Sequence[Notice],
     *,
     complete: bool | None = None,
@@ -27,7 +27,7 @@ def answer_of(
 
     Parameters:
         lines: what a person reads.
-        found: the same as values.
+        values: the same as values.
         notices: what was not searched, and why.
         complete: whether everything was searched; if left out, there is nothing to notice.
         next_actions: calls that make sense now.
@@ -35,7 +35,7 @@ def answer_of(
     return Outcome(
         status="answer",
         text="\n".join(lines) if lines else NO_MATCHES,
-        found=tuple(found),
+        found=tuple(values),
         warnings=tuple(notices),
         complete=not notices if complete is None else complete,
         next_actions=tuple(next_actions),

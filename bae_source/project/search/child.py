@@ -3,7 +3,7 @@
 Invariants:
 - the process is gone when this is done with it, however it was left;
 - it also ends by itself when its time is up, should its parent be gone;
-- what it answered before it was stopped is kept.
+- its answers from before it was stopped are kept.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ against its usual length, and lets a word count the more the fewer symbols have 
     tf    = sum over fields of  weight * count / (1 - b + b * length / usual length)
     idf   = ln(1 + (documents - having + 0.5) / (having + 0.5))
 
-`coverage` is the share of the words that it has, by their idf; `place` is less for tests, which speak of everything. A
+`coverage` is the share of the words that it has, by their idf; `place` is less for tests, which mention everything. A
 word inside a longer one (`safestring`, `authentication`) counts for a third.
 
 Source of the formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009). The

@@ -1,8 +1,8 @@
-"""Every match of an expression in source and data files, with what is to take its place.
+"""Every match of an expression in source and data files, with its replacement.
 
 Invariants:
 - a text is searched with plain line ends, and its places are those of the file's own text;
-- a file that is no text, or cannot be decoded, and holds the expression is named, and has no places;
+- a file that holds the expression and is no text, or cannot be decoded, is reported without places;
 - a search that is stopped before its end has no outcome.
 """
 

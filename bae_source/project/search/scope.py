@@ -7,7 +7,7 @@
 
 Invariants:
 - a module whose code does not parse can be searched too, since it is known by its file;
-- nothing of what is ignored, or behind a link to a folder, is ever in a scope;
+- no ignored file, and none behind a link to a folder, is ever in a scope;
 - files that belong to it and may not be read are reported.
 """
 

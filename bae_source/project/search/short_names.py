@@ -36,30 +36,30 @@ _MOST = 10
 """The most candidates that an ambiguous name has."""
 
 
-def in_full(workspace: Workspace, asked: R) -> tuple[R, tuple[Notice, ...]]:
+def in_full(workspace: Workspace, request: R) -> tuple[R, tuple[Notice, ...]]:
     """Return a request with the short names of symbols in it written in full, and what each of them means.
 
     Raises:
         LookupFailed: `ambiguous_symbol` with candidates, if a short name is the end of several symbols' names.
     """
     meant: dict[str, str] = {}
-    fields = {name: getattr(asked, name, None) for name in _FIELDS} if asked.abbreviates else {}
+    fields = {name: getattr(request, name, None) for name in _FIELDS} if request.abbreviates else {}
     for given in fields.values():
         meant.update(_meant(workspace, (given,) if isinstance(given, str) else given or ()))
     if not meant:
-        return asked, ()
+        return request, ()
     full = {name: _replaced(given, meant) for name, given in fields.items() if given is not None}
     notices = (Notice(SHORT_NAME, f"{short} is {name}.") for short, name in meant.items())
-    return replace(asked, **full), tuple(notices)
+    return replace(request, **full), tuple(notices)
 
 
-def with_namesakes(workspace: Workspace, asked: Request, error: LookupFailed) -> LookupFailed:
+def with_namesakes(workspace: Workspace, request: Request, error: LookupFailed) -> LookupFailed:
     """Return an error of a name that was not found with the symbols whose names end as that name does, first.
 
     Of app.models.Client.send these are the symbols that end in models.Client.send, else in Client.send, else in send.
     """
-    target = getattr(asked, "target", None)
-    shape = _SHAPE.fullmatch(target) if isinstance(target, str) and asked.abbreviates else None
+    target = getattr(request, "target", None)
+    shape = _SHAPE.fullmatch(target) if isinstance(target, str) and request.abbreviates else None
     if shape is None or error.code != "symbol_not_found":
         return error
     parts = shape[1].split(".")

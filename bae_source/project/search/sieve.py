@@ -5,7 +5,7 @@ Most searches are for something that few files hold. Those that do not need neit
 Invariants:
 - every judgement is on the safe side: what cannot be read, is gigantic, or comes too late, may hold a match;
 - looking takes at most half of the time that there is, so that what was let through is searched, too;
-- what is kept of the files' contents is bounded.
+- the kept contents of files are bounded.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 Invariants:
 - a line is what Python's tokenizer calls one: `\\r\\n`, `\\n` and a lone `\\r` end it, and are no part of it;
-- what cannot be searched (unreadable, undecodable, gigantic) is named if it may hold a match;
+- a file that cannot be searched (unreadable, undecodable, gigantic) is named if it may hold a match;
 - a binary file is searched like any other, and named if it holds a match; no line of it is shown;
 - the symbol that a hit stands in is worked out only when it is asked for.
 """
@@ -221,7 +221,7 @@ def _texts(
 
 
 def _of_binary(file: Searched, content: bytes, expression: Expression) -> Iterator[_Text]:
-    """Yield what a binary file's bytes may be meant as; of what is no UTF-8 nothing is shown, so it need not stay."""
+    """Yield the texts that a binary file's bytes may stand for; of bytes that are no UTF-8 nothing is shown."""
     for encoding in ("utf-8-sig", "latin-1") if expression.beyond_ascii else ("utf-8-sig",):
         plain = _plain(content.decode(encoding, "replace"))
         yield _Text(file, content, plain, 1, plain, binary=True)

@@ -36,7 +36,7 @@ from bae_source.refactoring.signature.changing import SignatureChange
 from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.planned import check_names, planned_change
 from bae_source.refactoring.signature.sites import How, Site, sites_of
-from bae_source.refactoring.signature.views import Asked
+from bae_source.refactoring.signature.views import Wanted
 from bae_source.syntax.inlining.body import OF_FRAME, Body
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
@@ -74,7 +74,7 @@ class ParameterInlining:
         self.function = resolve(workspace, self.owner)
         self.family = parameter_family(self.project, family_of(self.project, resolved))
         self.before = header_of(self.function).signature
-        self.asked = Asked(after=_without(self.before, self.name), given={}, threaded=(), documented={}, imports=())
+        self.asked = Wanted(after=_without(self.before, self.name), given={}, threaded=(), documented={}, imports=())
         self.change = SignatureChange(self.project, self.function, self.asked, choice)
 
     def report(self) -> Report:
@@ -214,7 +214,7 @@ class ParameterInlining:
 
     def _check_calls(self) -> None:
         """Note the calls that give something else than the default."""
-        for site in sites_of(self.project, self.change.family).found:
+        for site in sites_of(self.project, self.change.family).sites:
             if site.how not in (How.CALL, How.PARTIAL) or site.opening < 0:
                 continue
             text = self.project.workspace.tree_at(site.mentioned.path).text
@@ -226,7 +226,7 @@ class ParameterInlining:
             if value is not None and not self._is_default(site, value):
                 self.places.takes(site.mentioned, Hazard(Reason.GIVES_ANOTHER.of(name=self.name), True))
         self.others = tuple(self.places.left)
-        for mentioned in keywords_of(self.project, self.family).found:
+        for mentioned in keywords_of(self.project, self.family).mentions:
             if mentioned.certainty != "sure":
                 self.places.takes(mentioned, None)
 

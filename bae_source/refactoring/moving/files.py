@@ -80,7 +80,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
 
 
 def _by_their_place(project: Project, extent: Extent, destination: Destination) -> Iterator[Notice]:
-    """Yield that modules work out paths from where their file lies, or modules of its package, if these lead elsewhere.
+    """Yield notices where modules compute paths or names from their own place, and these lead elsewhere.
 
     A module that stays in its folder finds the same beside it, and so do those of a package that stays as deep.
     """

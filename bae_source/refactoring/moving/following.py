@@ -80,7 +80,7 @@ class Following:
         return [each.path for each in values if isinstance(each, InModule) and each.path not in self.around]
 
     def public_gone(self) -> Iterator[Notice]:
-        """Return that a name which others may use is no more."""
+        """Return the notice that a public name is gone."""
         names = (name for path, followed in self._known.items() if followed for name in self._public(path))
         return shortest_gone(self.word, names)
 

@@ -7,7 +7,7 @@
                                             from app.core import Mail
 
 Invariants:
-- what is needed while the module loads, such as a base, a decorator or a default, is no matter of a function.
+- names needed while the module loads, as in a base, a decorator or a default, are not imported in a function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def inside_functions(text: str, places: Mapping[int, str], newline: str) -> list[tuple[Span, str]] | None:
-    """Return what imports names in the functions that need them; None if one is needed outside all functions.
+    """Return splices that import names in the functions that need them; None if one is needed outside all functions.
 
     Parameters:
         text: of a module, which parses.

@@ -138,7 +138,7 @@ def _stubs(workspace: Workspace, extent: Extent, to: ModuleFile) -> tuple[list[S
 
 
 def _check_captured(project: Project, origin: ModuleFile, to: ModuleFile) -> None:
-    """See that neither module takes a builtin for which the other one has a name."""
+    """Check that neither module takes a builtin for which the other one has a name."""
     for module, other in ((origin, to), (to, origin)):
         mentions = project.uses(module.path).mentions
         for name in project.uses(other.path).scopes[0].names:
@@ -241,7 +241,7 @@ class Merge:
             )
 
     def _check_movable(self) -> None:
-        """See that each statement can stand in another module."""
+        """Check that each statement can stand in another module."""
         if blocked := apart(self.tree.text).blocked:
             raise Refused(
                 "unsafe_change",
@@ -313,7 +313,7 @@ class Merge:
         return revision.splices()
 
     def _check_no_value(self, text: str) -> None:
-        """See that the other module does not use the one that goes as a value, since it would be itself."""
+        """Check that the other module does not use the one that goes as a value, since it would be itself."""
         nodes = list(ast.walk(ast.parse(text)))
         imports = (each for each in nodes if isinstance(each, (ast.Import, ast.ImportFrom)))
         given = {a.asname or a.name for node in imports for a in node.names if self._is_of_origin(node, a)}

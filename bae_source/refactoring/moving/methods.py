@@ -172,7 +172,7 @@ class Method:
         return function
 
     def _check_alone(self, family: Family) -> None:
-        """See that no other class has the method, above or below."""
+        """Check that no other class has the method, above or below."""
         if len(family.symbols) > 1:
             uses = self.project.uses
             owners = (
@@ -185,7 +185,7 @@ class Method:
             raise self._refused(reason)
 
     def _check_scopes(self, family: Family) -> None:
-        """See that the method takes no name of its class, and the class none of its own name."""
+        """Check that the method takes no name of its class, and the class none of its own name."""
         scope = family.symbols[0].scope
         lines, names, path = self.tree.source.lines, self.project.names, self.module.path
         for name in self.project.uses(path).scopes[scope].names:
@@ -214,7 +214,7 @@ class Method:
             self.new,
             takes_self=function.takes_self,
             is_static=function.is_static,
-        ).found(mentions)
+        ).rewritten(mentions)
         lines = self.project.lines(module.path)
         self._left += [self.project.shown(each, lines) for each in calls.left]
         taken += [f"{module.name}:{line}" for line in scopes_taken(self.project, module.path, calls.scopes, self.new)]
@@ -258,7 +258,7 @@ class Method:
         return tree.outline.definitions[number].names == (self.resolved.address.qualname[-2].name,)
 
     def _check_taken(self, taken: list[str]) -> None:
-        """See that the name is free in the module, and wherever it is used."""
+        """Check that the name is free in the module, and wherever it is used."""
         uses = self.project.uses(self.module.path)
         if self.new in uses.scopes[0].names:
             taken = [f"{self.module.name}.{self.new}", *taken]
@@ -322,8 +322,8 @@ class MethodCalls:
         self._begun: dict[int, int] = {}
         self._replaced: list[tuple[Span, str]] = []
 
-    def found(self, mentions: Sequence[Mentioned]) -> Calls:
-        """Return what calls come to."""
+    def rewritten(self, mentions: Sequence[Mentioned]) -> Calls:
+        """Return the changed calls, and those that stay."""
         left: list[Mentioned] = []
         scopes: list[tuple[int, int]] = []
         for each in mentions:

@@ -184,7 +184,7 @@ class ModuleMove:
         return name_at(self.workspace.census, path)
 
     def _named(self, dotted: str) -> str:
-        """Return what a module is called afterwards."""
+        """Return the name of a module afterwards."""
         return self.new + dotted[len(self.old) :] if self._is_moved(dotted) else dotted
 
     def _is_moved(self, dotted: str) -> bool:
@@ -206,7 +206,7 @@ class ModuleMove:
             return ()
 
     def _may_be_moved(self, imported: u.Imported) -> bool:
-        """Return whether an import names what is called as the module is; no other leads to it."""
+        """Return whether an import has the module's name in it; no other leads to it."""
         return self.sought.word in (imported.attribute, *imported.module.split("."))
 
     def _file(

@@ -127,7 +127,7 @@ class Moving:
         self._notices: list[Notice] = []
 
     def moved_all(self) -> Moved:
-        """Return what the move comes to.
+        """Return the result of the move.
 
         Raises:
             Refused: `unsafe_change` for functions that assign names of their module; `name_collision`.
@@ -173,7 +173,7 @@ class Moving:
         return Moved(spliced=tuple(spliced), contents=contents, report=report, notices=tuple(self._notices))
 
     def _at_home(self, used: Sequence[tuple[Travelling, Use]]) -> Iterator[tuple[str, Mentioned]]:
-        """Yield the names of definitions that stand alone in what stays of their module."""
+        """Yield the bare mentions of moved definitions in the rest of their module, with the moved name."""
         offset = self.tree.source.lines.offset
         for moved, use in used:
             for each in use.files.get(self.origin.path, ()):
@@ -182,7 +182,7 @@ class Moving:
                     yield moved.name, each
 
     def _stubs(self) -> Iterator[Spliced]:
-        """Yield what moves declarations to the stub of the other module, if both modules have one."""
+        """Yield the changes that move declarations to the stub of the other module, if both modules have one."""
         found: list[Resolved] = []
         for each in self.moved:
             with suppress(LookupFailed, SourceError):
@@ -216,7 +216,7 @@ class Moving:
         return found.contents
 
     def _check_free(self) -> None:
-        """See that the other module has no such names, but for imports of what moves, and uses no builtin of one."""
+        """Check that the other module has no such names, but for imports of moved ones, and uses no builtin of one."""
         if self.new is not None:
             return
         uses, names = self.project.uses(self.to.path), self.project.names
@@ -281,7 +281,7 @@ class Moving:
         return self._with_imports(module, tree, splices, wanted) if wanted else splices
 
     def _passing_on(self) -> Iterator[tuple[str, list[str]]]:
-        """Yield the files that take what moves by a star for others to take from there, with the imports for it."""
+        """Yield the files that hand moved names on by a star import, with the imports that replace it."""
         exported = self.tree.outline.exported
         names = [old for old in self.names if self.tree.outline.lets_out(old)]
         for path in self.workspace.index.naming([self.origin.name.rpartition(".")[2]]).paths if names else ():
@@ -306,7 +306,7 @@ class Moving:
     def _with_shim(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
     ) -> Sequence[_Splice]:
-        """Return the changes in the old module with what gives the old names there."""
+        """Return the changes in the old module with the shim for the old names."""
         revision = Revision(tree.text)
         revision.apply(self._with_imports(module, tree, splices, wanted) if wanted else splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
@@ -341,7 +341,7 @@ class Moving:
         wanted: Sequence[str],
         place: Position = Position.LAST,
     ) -> Sequence[_Splice]:
-        """Return the splices that put the definitions into a module that is there, once it imports them no more."""
+        """Return the splices that put the definitions into an existing module, which no longer imports them."""
         revision = Revision(tree.text)
         revision.apply(splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
@@ -404,7 +404,7 @@ class Moving:
         return f"{found}\n"
 
     def _piece(self, moved: Travelling) -> str:
-        """Return the text of one definition as it is there: under its new name, with what it imports by itself."""
+        """Return the text of one definition under its new name, with its own imports inside."""
         names = [*self.needs.moved_places, *((offset, each.name) for each in self.moved for offset in each.named)]
         text = self.tree.text
         splices = [
@@ -422,7 +422,7 @@ class Moving:
         )
 
     def _own_inside(self) -> list[_Splice] | None:
-        """Return what imports names of the old module in the moved functions; None if they are needed elsewhere."""
+        """Return splices that import names of the old module in moved functions; None if they are needed elsewhere."""
         needed = ((offset, name) for offset, name in self.needs.own_places if offset not in self.needs.noted)
         places = {offset: f"from {self.origin.name} import {name}" for offset, name in needed}
         return inside_functions(self.tree.text, places, self.tree.source.newline)
@@ -443,7 +443,7 @@ class Moving:
         return bool(here) and self.new is None and here == self._meant(self.to.path, name)
 
     def _meant(self, path: str, name: str) -> frozenset[Meaning]:
-        """Return what a name of a module means, through one import of it."""
+        """Return the meaning of a module's name, through one import of it."""
         bindings = self.project.uses(path).scopes[0].names.get(name, ())
         if any(each[0] != u.IMPORTED for each in bindings):
             return frozenset({Symbol(path, 0, name)})

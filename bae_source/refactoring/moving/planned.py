@@ -150,7 +150,7 @@ def _name(resolved: Resolved) -> str:
 def _check_targets(
     resolved: Sequence[Resolved], targets: Sequence[str], if_match: str | None, as_name: str | None
 ) -> None:
-    """See that all that is to move are definitions, each named once, and that options for one are for one."""
+    """Check that all that is to move are definitions, each named once, and that options for one are for one."""
     addresses = [str(each.address) for each in resolved]
     for number, (each, asked) in enumerate(zip(resolved, targets, strict=True)):
         if each.group is None or each.address.part is not None:
@@ -169,7 +169,7 @@ def _check_targets(
 
 
 def _check_distinct(names: Mapping[str, str], to: ModuleFile) -> None:
-    """See that no two definitions are to have the same name there."""
+    """Check that no two definitions are to have the same name there."""
     taken: dict[str, str] = {}
     for address, name in names.items():
         if other := taken.get(name):

@@ -1,11 +1,11 @@
-"""Comments, docstrings and text files that speak of what has moved, with its new dotted name.
+"""Comments, docstrings and text files that mention moved symbols, with their new dotted names.
 
     # see app.core.send              changed with `exact`: it is the dotted name, or the end of it
     from app.core import send        in a text file, likewise
     >>> app.core.send(3)             changed anyway: it is code
 
 Invariants:
-- what is not changed is listed as a mention, at the line where it was.
+- an unchanged place is listed as a mention, at the line where it was.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Moved(Struct, frozen=True, kw_only=True):
 
 
 def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], choice: Choice) -> Plan:
-    """Return a plan with the prose that speaks of what it moves.
+    """Return a plan with the changes of prose about the moved symbols.
 
     Parameters:
         workspace: what the plan was made on.
@@ -121,7 +121,7 @@ def _is_wanted(spoken: Spoken, choice: Choice) -> bool:
 
 
 def _changed(now: Workspace, moved: Moved, choice: Choice) -> Plan:
-    """Return the plan of what speaks of one thing, on what its move comes to."""
+    """Return the plan of the prose about one symbol, on the project after its move."""
     spoken, _ = spoken_of(now, moved.sought)
     places: dict[str, list[Spoken]] = {}
     for each in _wanted(now, spoken, choice):

@@ -15,7 +15,7 @@ _MOST_SHOWN = 10
 
 
 def check_unsure(names: str, report: Report, choice: Choice, *, several: bool = False) -> None:
-    """See that a move leaves no place behind that is unsure, unless that is chosen.
+    """Check that a move leaves no place behind that is unsure, unless that is chosen.
 
     Parameters:
         names: of what was to move.
@@ -45,7 +45,7 @@ def counted_places(report: Report) -> str:
 
 
 def check_importable(module: ModuleFile) -> None:
-    """See that a module has a name that an import statement takes."""
+    """Check that a module has a name that an import statement takes."""
     if not all(part.isidentifier() and not iskeyword(part) for part in module.name.split(".")):
         raise RequestError(
             "invalid_arguments",

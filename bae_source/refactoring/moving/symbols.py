@@ -162,7 +162,7 @@ def _named(tree: Tree, member: Definition, name: str) -> int:
 
 
 def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[Travelling]) -> Needs:
-    """Return what some definitions of a module take from around them."""
+    """Return the names that some definitions of a module take from around them."""
     uses, lines, path = project.uses(module.path), tree.source.lines, module.path
     names = {each.name for each in moved}
     inside: set[str] = set()
@@ -213,7 +213,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
 
 
 def named_by_doctests(each: Resolved, moved: Iterable[Resolved]) -> list[tuple[int, int]]:
-    """Return where doctests of what moves name one definition of it: lines from 1, columns from 0 and in bytes."""
+    """Return the places where moved doctests name one definition: lines from 1, columns from 0 and in bytes."""
     tree, lines = each.tree, each.tree.source.lines
     groups = [one.group for one in moved if one.module.path == each.module.path and one.group is not None]
     spans = [group_span(tree.outline, group.members) for group in groups]

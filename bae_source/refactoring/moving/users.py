@@ -82,7 +82,7 @@ def sought_of(module: ModuleFile, name: str) -> Sought:
 
 
 def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
-    """Return what mentions a definition that moves."""
+    """Return the mentions of a definition that moves."""
     matches = search_code(project, sought_of(module, moved.name), project.workspace.index.naming)
     return Use(files=dict(matches.files), unreadable=matches.unreadable)
 

@@ -1,6 +1,6 @@
 """The files of a patch, one after the other: each as the sections before leave it.
 
-What git writes into one diff speaks of the files as they were before all of it where it renames or copies them, so two
+What git writes into one diff mentions the files as they were before all of it where it renames or copies them, so two
 files may exchange their names. Of a text with several commits each begins with what the one before left.
 
 Invariant: a section that does not fit leaves everything as it is, and the ones behind it are looked at all the same.
@@ -85,7 +85,7 @@ class Patching:
         self.result = Patched()
 
     def run(self) -> Patched:
-        """Return what the patch comes to, with all that is wrong with it."""
+        """Return the result of the patch, with all its errors."""
         found: list[Named] = []
         for each in named(self._workspace, self._sections):
             if isinstance(each, ResourceError):
@@ -212,7 +212,7 @@ class Patching:
         self._is_applied(new)
 
     def _fitted(self, path: str, content: bytes, section: Section) -> tuple[bytes, list[Edit]] | None:
-        """Return what a file holds with the hunks of a section, and the edits; None where one does not fit."""
+        """Return a file's content with the hunks of a section, and the edits; None where one does not fit."""
         address = self._called(path)
         if codec_of(content) is None:
             raise Refused(
@@ -265,7 +265,7 @@ class Patching:
     def _put(
         self, path: str, content: bytes | None, each: Named, *, via: list[Edit] | None = None, runs: bool | None = None
     ) -> None:
-        """Note what a file holds from now on.
+        """Note the new content of a file.
 
         Parameters:
             via: the edits that lead there.

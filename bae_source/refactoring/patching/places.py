@@ -108,7 +108,7 @@ def check_reachable(workspace: Workspace, path: str) -> None:
 
 
 def _present_part(workspace: Workspace, folder: str) -> str:
-    """Return as much of the way to a folder as is there."""
+    """Return the part of a folder's path that exists."""
     parts, here = folder.split("/") if folder else [], ""
     for part in parts:
         if part not in workspace.files.names(here):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bae_source.syntax.patches.view import View
 
 _SHOWN = 6
-"""Lines that are shown of what stands at a place."""
+"""Most lines shown of the text at a place."""
 _MOST_PLACES = 5
 _MOST_NOTICED = 10
 _WIDEST = 160
@@ -77,7 +77,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 def failed(
     workspace: Workspace, path: str, address: str, view: View, misfit: Misfit, *, before: int, is_present: bool
 ) -> Failed:
-    """Return a hunk that does not fit, with what stands where it may belong.
+    """Return a hunk that does not fit, with the text at its likely place.
 
     Parameters:
         before: how many hunks did not fit before it; of many, only the first are compared with what stands there.

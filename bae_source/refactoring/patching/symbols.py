@@ -14,7 +14,7 @@ _MOST = 200
 
 
 def changed_in(before: Workspace, after: Workspace, path: str) -> tuple[str, ...]:
-    """Return the addresses of what is other in a module after a change: symbols, and the module for all else.
+    """Return the addresses that differ in a module after a change: symbols, and the module for all else.
 
     Parameters:
         before, after: the project; it has the module in both.

@@ -1,4 +1,4 @@
-"""Choice of a refactoring about places that are not sure, and how a refusal speaks of them."""
+"""Choice of a refactoring about places that are not sure, and how a refusal mentions them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Choice(Struct, frozen=True, kw_only=True):
         return (place.certainty == "unsure" and self.unsure) or not named_as(place).isdisjoint(self.include)
 
     def check_included(self, places: Sequence[Reference]) -> None:
-        """See that what is to be included is there.
+        """Check that what is to be included is there.
 
         Parameters:
             places: those that are not sure.
@@ -56,7 +56,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 def named_as(place: Reference) -> set[str]:
-    """Return how a place can be named."""
+    """Return the names of a place: with and without its column."""
     owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
     return {f"{owner}:{line}" for owner in owners for line in lines}
 

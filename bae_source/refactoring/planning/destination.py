@@ -6,7 +6,7 @@
 
 Invariants:
 - the new name means one thing, and is free: what is to be moved is thought away, anything else that is there refuses;
-- nothing comes to lie where it would be no part of the project.
+- no file is moved to a place that is not part of the project.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _of_data(workspace: Workspace, extent: Extent, to: str) -> Destination:
 
 
 def _without(workspace: Workspace, extent: Extent) -> Workspace:
-    """Return the project as it would be if what is to be moved were not there."""
+    """Return the project without the files that move."""
     present = {path: workspace.content(path) for path in extent.files}
     gone = workspace.after(between(present, dict.fromkeys(present)))
     # a source root stays one, even if nothing else was in it

@@ -76,7 +76,7 @@ def package_of(workspace: Workspace, module: ModuleFile, to: str | None) -> Modu
 def exposing(
     workspace: Workspace, module: ModuleFile, package: ModuleFile, names: Sequence[str] | None, *, behind: bool = False
 ) -> Exporting:
-    """Work out how a package comes to expose a module.
+    """Work out the changes by which a package exposes a module.
 
     Parameters:
         names: what to expose of it; None for what it has for the public, or for the module itself where the package
@@ -116,7 +116,7 @@ def exposing(
 
 
 def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, names: Sequence[str]) -> Exporting:
-    """Work out how a package comes to expose a module no longer.
+    """Work out the changes by which a package exposes a module no longer.
 
     Parameters:
         names: what is not to be exposed of it; none for anything.
@@ -179,7 +179,7 @@ def _below(module: ModuleFile, package: ModuleFile) -> str:
 
 
 def _exposing_file(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tree]:
-    """Return the file that tells what a package exposes: its `__init__`, or the stub that it loads names by."""
+    """Return the file that decides a package's exports: its `__init__`, or the stub that it loads names by."""
     tree = workspace.tree(package)
     if "attach_stub" in tree.text and by_stub(View(tree.text)):
         parts = tuple(package.name.split("."))

@@ -6,7 +6,7 @@
     pkg:templates       the data files in pkg/templates/
 
 Invariants:
-- what git ignores, and what else is no part of the project, belongs to nothing: it stays where it is, and is named;
+- ignored files, and others that are not part of the project, stay where they are, and are named;
 - compiled code is of no account: it goes with the folder, and comes back by itself;
 - a path through a link does not belong to the project, and a folder with a repository or a source root of its own is
   more than a package: both are refused.
@@ -72,7 +72,7 @@ class Extent(Struct, frozen=True, kw_only=True):
 
 
 def extent_of(workspace: Workspace, target: str, verb: Verb = "delete") -> Extent | None:
-    """Return what a name stands for on the disk; None for a symbol, or a part of one or of a module.
+    """Return the files that a name stands for; None for a symbol, or a part of one or of a module.
 
     Parameters:
         verb: what is to be done with it, for errors.
@@ -175,7 +175,7 @@ def gone(extent: Extent) -> str | None:
 
 
 def stays(extent: Extent) -> tuple[Notice, ...]:
-    """Return what to say of what lies in a folder and does not go with it."""
+    """Return the notices about files in a folder that do not go with it."""
     if not extent.left:
         return ()
     text = f"No part of the project, and left where it is: {listed(extent.left, _SHOWN)}."
@@ -183,7 +183,7 @@ def stays(extent: Extent) -> tuple[Notice, ...]:
 
 
 def cut_off(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
-    """Return what to say of modules that are links to files which go: they lead nowhere then."""
+    """Return the notices about modules that are links to files which go: they lead nowhere then."""
     stamps = workspace.files.stamps(workspace.census.paths)
     going = {stamp for path in extent.files if (stamp := stamps.get(path)) is not None}
     alike = [path for path, stamp in stamps.items() if stamp in going and path not in extent.files]
@@ -197,7 +197,7 @@ def cut_off(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
 
 
 def _shown(extent: Extent, path: str) -> str:
-    """Return what a file of a module, a package or data is called in messages."""
+    """Return the name of a file of a module, a package or data in messages."""
     if extent.folder is None:
         return extent.address
     inner = path[len(extent.folder) + 1 :].encode("utf-8", "replace").decode()
@@ -275,7 +275,7 @@ def _of_data(workspace: Workspace, name: DottedName) -> Extent:
 
 
 def _digest(workspace: Workspace, name: str, folder: str, files: tuple[str, ...]) -> str:
-    """Return the etag of many files: of their names in their folder, and of what they hold."""
+    """Return the etag of many files: of their names in their folder, and of their contents."""
     _check_size(workspace, name, files)
     lines = (f"{path[len(folder) :]}\0{digest(_content(workspace, name, path))}" for path in files)
     return digest("\n".join(lines).encode("utf-8", "surrogateescape"))[:16]

@@ -31,7 +31,7 @@ def generated_among(workspace: Workspace, paths: Iterable[str]) -> frozenset[str
 
 
 def check_written_by_hand(workspace: Workspace, places: Mapping[str, object]) -> None:
-    """See that no program writes the files that a refactoring cannot leave as they are.
+    """Check that no program writes the files that a refactoring cannot leave as they are.
 
     Parameters:
         places: what stands in each, by the paths.

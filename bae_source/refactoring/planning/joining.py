@@ -1,4 +1,4 @@
-"""Several plans, each made on what the one before comes to, as one plan on what was there first.
+"""Several plans, each made on the project after the one before, as one plan on the project before all.
 
 Relative imports that mean something else once several changes have given their module another name:
 
@@ -6,8 +6,8 @@ Relative imports that mean something else once several changes have given their 
                                              it meant pkg.base, and means pkg.net.base
 
 Invariants:
-- what a later plan may have mended is looked at once more, in the end;
-- what leads into what is moved along means the same as before, and is not spoken of;
+- a notice about something that a later plan may have mended is checked once more, in the end;
+- a relative import of a module that moves along means the same as before, and gets no notice;
 - a file that cannot be read is reported.
 """
 
@@ -38,7 +38,7 @@ _RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
 
 
 def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
-    """Return the plan that several, each made on what the one before comes to, are together.
+    """Return several plans as one; each was made on the project after the one before.
 
     Parameters:
         first: what the first of them was planned on.
@@ -71,7 +71,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
 
 
 def _requirements(every: Sequence[Requirements]) -> Requirements | None:
-    """Return what several plans want installed, one after the other: what a later one drops, no earlier one adds."""
+    """Return the releases to install and drop for several plans, one after the other; a later one wins."""
     if not every:
         return None
     added: dict[str, None] = {}
@@ -201,7 +201,7 @@ def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes:
 
 
 def _broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
-    """Return what to say of relative imports that several changes move and leave as they were.
+    """Return the notices about relative imports that several changes move and leave as they were.
 
     Parameters:
         first: the project as it is before all of them.
@@ -236,7 +236,7 @@ def _words(imported: Imported) -> tuple[int, str, str]:
 
 
 def _moved(name: str, names: Mapping[str, str]) -> str:
-    """Return what a module is called after the moves: by itself, or along with a package around it."""
+    """Return the name of a module after the moves: of itself, or of a package around it."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         new = names.get(".".join(parts[:length]))

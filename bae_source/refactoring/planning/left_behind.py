@@ -50,17 +50,17 @@ class _Found(Struct, kw_only=True):
 
 
 def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
-    """Return what to say of the places that refer to a module or a package by its name.
+    """Return the notices about places that refer to a module or a package by its name.
 
     Parameters:
         workspace: the project as it is before the change.
         extent: the module or package.
     """
-    return _said_of(workspace, extent.name, frozenset(extent.files))
+    return _notices_about(workspace, extent.name, frozenset(extent.files))
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
-    """Return what to say of the places that still refer to a module or a package by a name that has gone.
+    """Return the notices about places that still refer to a module or a package by a name that has gone.
 
     Parameters:
         workspace: the project as all changes leave it; no notices are given if it has such a module again.
@@ -68,7 +68,7 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
         return ()
-    return _said_of(workspace, name, frozenset())
+    return _notices_about(workspace, name, frozenset())
 
 
 def importing(notices: Iterable[Notice]) -> str:
@@ -85,7 +85,7 @@ def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
     return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
 
 
-def _said_of(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+def _notices_about(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
     return tuple(_notices(name, *_searched(workspace, name, inside)))
 
 
@@ -96,7 +96,7 @@ def _searched(
     *,
     most: int | None = _MOST_FILES,
 ) -> tuple[_Found, int]:
-    """Return what refers to a module by its name, and how many files may and were not read.
+    """Return the references to a module by its name, and the number of files that may hold more and were not read.
 
     Parameters:
         most: how many are read; None for all.

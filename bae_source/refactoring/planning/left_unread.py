@@ -4,7 +4,7 @@
 
 Invariants:
 - nothing is parsed: a change that takes no imported name out of a text costs a look at the words that it takes out;
-- no module is missed that has not the name left outside imports, comments and plain strings.
+- every module is found in which the name is left in imports, comments and plain strings alone.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def _words_left(file: FileChange, before: bytes, lost: set[str]) -> set[str]:
 
 
 def _imported(tree: Tree) -> set[str]:
-    """Return the names that a module imports, and words of what functions import."""
+    """Return the names that a module imports, and words of the imports in functions."""
     inner = (word for start, end in _inner_imports(tree.text) for word in _NAME.findall(tree.text, start, end))
     return {*(each.name for each in tree.outline.imports), *inner}
 
 
 def _inner_imports(text: str) -> list[tuple[int, int]]:
-    """Return the spans of what follows the word `import` on lines that are indented."""
+    """Return the spans of the text behind the word `import` on indented lines."""
     found = []
     for match in _IMPORTING.finditer(text):
         start = max(text.rfind("\n", 0, match.start()), text.rfind("\r", 0, match.start())) + 1

@@ -99,7 +99,7 @@ def delete_module_part(workspace: Workspace, resolved: Resolved) -> Plan:
 def _planned(
     workspace: Workspace, resolved: Resolved, splices: Splices, text: Splices, verb: str, notices: list[Notice]
 ) -> Plan:
-    """Make the plan, and say what comes to the module's definitions by it.
+    """Make the plan, with notices about the changes of the module's definitions.
 
     Parameters:
         text: those of the splices that are no added imports.

@@ -179,7 +179,7 @@ def _nearest(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Found
 
 
 def _missing(folder: str, parts: tuple[str, ...], known: int) -> dict[str, str]:
-    """Return the packages between what is there and the new module, by the path of their `__init__`."""
+    """Return the missing packages above the new module, by the path of their `__init__`."""
     created = {}
     for length in range(known + 1, len(parts)):
         created[f"{posixpath.join(folder, *parts[known:length])}/__init__.py"] = ".".join(parts[:length])

@@ -92,7 +92,7 @@ def outdated(address: str, present: str, source: str | None) -> Refused:
 
 @contextmanager
 def telling_etag(etag: str) -> Iterator[None]:
-    """Have an error of a text that is not where it is to be replaced carry the present etag of what was read."""
+    """Add the present etag to the error for a text that does not occur where it is to be replaced."""
     try:
         yield
     except LookupFailed as error:
@@ -108,7 +108,7 @@ def planned(
     changed: Iterable[Address] = (),
     warnings: Iterable[Notice] = (),
 ) -> Plan:
-    """Make the plan that a set of splices on one module comes to, and check it.
+    """Make the plan of a set of splices on one module, and check it.
 
     Raises:
         SourceError: `syntax_invalid` if the new file would not parse; `encoding_invalid`; `not_lossless`.
@@ -138,7 +138,7 @@ def planned_files(
     checked: Collection[str] = (),
     warnings: Iterable[Notice] = (),
 ) -> Plan:
-    """Make the plan that changes of several files come to, and check each of them.
+    """Make the plan of changes of several files, and check each of them.
 
     Parameters:
         changed: addresses of what the change is about, canonical.
@@ -181,7 +181,7 @@ def planned_files(
 
 
 def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
-    """Return what is changed in a module, so that a file with one kind of line end keeps to it, less what is so."""
+    """Return a module's changes with the line ends of a file that has one kind, without those that change nothing."""
     if not each.splices:
         return each
     text = workspace.source(each.module).text
@@ -210,7 +210,7 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
 
 
 def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
-    """Return whether a module is what it was, but for names."""
+    """Return whether a module is unchanged, but for names."""
     before = workspace.source(each.module)
     try:
         after = Source(change.apply(before.content), change.after)
@@ -244,7 +244,7 @@ def check_whole(
 
 
 def _before(workspace: Workspace, path: str) -> Tree | None:
-    """Return what a file that is replaced defined; None where there was none, or it did not parse."""
+    """Return the outline of a replaced file; None where there was none, or it did not parse."""
     content = workspace.content(path)
     try:
         return None if content is None else workspace.kept.trees.get(content)
@@ -313,7 +313,7 @@ def still_broken(error: SourceError, name: str) -> SourceError:
 
 
 def still_in_use(address: str, places: str, *hints: str) -> Refused:
-    """Return the refusal to delete what is still used.
+    """Return the refusal to delete a target that is still used.
 
     Parameters:
         hints: calls that delete it all the same.

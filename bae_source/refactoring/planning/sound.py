@@ -28,7 +28,7 @@ _SPECIAL = frozenset({"__debug__", "__future__", *_FEATURES})
 
 
 def check_sound(workspace: Workspace, edits: Sequence[tuple[Text, Edits]], changes: Mapping[str, FileChange]) -> None:
-    """See that Python reads the files in which text is replaced as well as before.
+    """Check that Python reads the files in which text is replaced as well as before.
 
     Parameters:
         changes: what comes of it in each file, by path.

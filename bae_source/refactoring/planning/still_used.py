@@ -80,7 +80,7 @@ class _Found(Struct, kw_only=True):
 
 
 def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
-    """Return a plan with the warnings of what still uses the names that it takes away.
+    """Return a plan with the warnings about users of the names that it takes away.
 
     Parameters:
         workspace: the project as it is before the change.
@@ -119,7 +119,7 @@ def _may_break(workspace: Workspace, changes: ChangeSet) -> dict[str, None]:
 
 
 def check_unused(before: Workspace, last: Workspace, plan: Plan) -> None:
-    """See that nothing surely uses what a plan takes away and must be unused, as the project is in the end.
+    """Check that nothing surely uses what a plan takes away and must be unused, as the project is in the end.
 
     Parameters:
         before: the project as the plan found it.
@@ -207,7 +207,7 @@ def _binds_the_same(before: Outline, after: Outline) -> bool:
 
 
 def _lost(before: Outline, after: Outline) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return the names that a module bound and binds no longer: paths of what was defined, and what was imported."""
+    """Return the names that a module bound and binds no longer: paths of definitions, and imported names."""
     inside = {before.qualname(index) for index, each in enumerate(before.definitions) if each.kind is Kind.FUNCTION}
     still = by_path(after).keys() | {(each.name,) for each in after.imports}
     gone = [path for path in by_path(before) if path not in still]
@@ -263,7 +263,7 @@ class _Search:
         self._unread: list[str] = []
 
     def run(self) -> list[Notice]:
-        """Return what to say."""
+        """Return the notices."""
         found = self.found()
         unread = listed(self._unread, _MOST_SHOWN)
         text = f"Not searched, so more may still be used: {unread}; ask references before the change."
@@ -299,7 +299,7 @@ class _Search:
         return provided.name(path, name)
 
     def _importers(self, names: Sequence[str]) -> dict[str, _Found]:
-        """Return by name what imports it from the module."""
+        """Return the importers of the module's names, by name."""
         from bae_source.project.importing.by_text import may_import
 
         found = {name: _Found() for name in names}

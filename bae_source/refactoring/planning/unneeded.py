@@ -101,7 +101,7 @@ def _message(name: str, gone: tuple[str, ...]) -> str:
 
 
 def _were_read(workspace: Workspace) -> Callable[[Unread], bool]:
-    """Return what says whether the name of an import was read before a change."""
+    """Return a test whether the name of an import was read before a change."""
     read: dict[str, set[str]] = {}
     project = project_of(workspace)
 
@@ -127,9 +127,9 @@ class _Rounds:
         self._generated: dict[str, None] = {}
 
     def run(self, rounds: int) -> Unneeded:
-        """Return what goes."""
+        """Return the imports that go."""
         first = unread_imports(self.workspace, list(self._modules.values()))
-        counted = [each for each in first.found if self._counts(each)]
+        counted = [each for each in first.imports if self._counts(each)]
         project = project_of(self.workspace)
         unsure = tuple(_reference(project, each) for each in counted if each.why)
         now, going = self.workspace, self._going(counted)
@@ -138,7 +138,7 @@ class _Rounds:
                 break
             again = self._take_out(now, going)
             now = self.workspace.after(ChangeSet(tuple(map(self._change, sorted(self._revisions)))))
-            found = unread_imports(now, [self._modules[path] for path in sorted(again)]).found
+            found = unread_imports(now, [self._modules[path] for path in sorted(again)]).imports
             going = self._going([each for each in found if self._counts(each)])
         return Unneeded(
             spliced=tuple(self._spliced(path) for path in sorted(self._revisions)),
@@ -149,7 +149,7 @@ class _Rounds:
         )
 
     def _going(self, found: Sequence[Unread]) -> dict[str, list[Unread]]:
-        """Return what surely nothing needs, by path; files that a program writes are noted instead."""
+        """Return the certainly unneeded imports, by path; generated files are noted instead."""
         going: dict[str, list[Unread]] = {}
         for each in found:
             if not each.why:

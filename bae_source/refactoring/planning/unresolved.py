@@ -24,7 +24,7 @@ _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
 
 
 def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> None:
-    """See that a change leaves no name without a meaning.
+    """Check that a change leaves no name without a meaning.
 
     Parameters:
         before, after: the project as it is, and as the change leaves it.
@@ -97,7 +97,7 @@ def _lacking(project: Project, path: str) -> Iterator[tuple[str, int]]:
 
 
 def may_unbind(project: Project, each: Spliced) -> bool:
-    """Return whether what changes in a file may be what binds a name there; names that nothing binds in it are not."""
+    """Return whether the changes in a file may concern the binding of a name there."""
     text = project.workspace.source(each.module).text
     if not names_alone(text, each.splices):
         return True

@@ -1,11 +1,11 @@
-"""Users of what is to go: what keeps it from going, and what can go with it.
+"""Users of a symbol or module that is to go: those that prevent it, and those that can go with it.
 
     delete app.core.send                    refused: app.web:7 calls it
     delete app.core.send --with-imports     app/__init__.py: from .core import send, and "send" in `__all__`, go along
     delete app.core --with-imports          the same for all that app.core defines, and for `import app.core`
 
 Invariants:
-- what stands inside what goes is no user.
+- code inside the symbols that go is no user.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _lines_of(resolved: Resolved) -> tuple[int, int]:
 
 
 def users_of(workspace: Workspace, resolved: Resolved) -> Users:
-    """Return what surely refers to a symbol, but for what goes with it."""
+    """Return the sure references to a symbol, without those that go with it."""
     first, last = _lines_of(resolved)
     project = project_of(workspace)
     found = [
@@ -125,7 +125,7 @@ def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
 
 
 def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
-    """Return what surely refers to modules, or to what they define, from outside them."""
+    """Return the sure references to modules, or to their definitions, from outside them."""
     project, inside = project_of(workspace), frozenset(extent.files)
     found = [
         project.shown(each, project.lines(path))
@@ -141,7 +141,7 @@ def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
 
 
 def report_of(workspace: Workspace, going: Sequence[Resolved], changes: ChangeSet) -> Report:
-    """Return the report on symbols and modules that go: what may refer to them, and speaks of them, and stays.
+    """Return the report on symbols and modules that go: possible references, and mentions, which stay.
 
     Parameters:
         changes: all that their deletion changes.
@@ -198,7 +198,7 @@ def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterat
 
 
 def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
-    """Yield modules as they are searched for, and what they define."""
+    """Yield the targets of searches for modules and their definitions."""
     for path in inside:
         if (module := project.workspace.census.module(path)) is None or not path.endswith(".py"):
             continue

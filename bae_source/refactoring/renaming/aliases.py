@@ -48,7 +48,7 @@ def alias_of(workspace: Workspace, target: str) -> Resolved | None:
 
 
 def behind(workspace: Workspace, alias: Resolved | None) -> Iterator[Notice]:
-    """Yield that the definition behind an alias keeps its name."""
+    """Yield the notice that the definition behind an alias keeps its name."""
     if alias is None:
         return
     try:

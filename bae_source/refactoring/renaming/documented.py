@@ -49,7 +49,7 @@ def documented(project: Project, family: Family, new: str) -> Iterator[Place]:
 
 
 def _docstrings(project: Project, outline: Outline, symbol: Symbol, *, is_parameter: bool) -> Iterator[Span]:
-    """Yield the docstring of the function or class that has a name; of what makes a class, that of the class, too."""
+    """Yield the docstring of the function or class that has a name; of a constructor, that of the class, too."""
     lines = project.workspace.tree_at(symbol.path).source.lines
     number = line_of(project, symbol)
     for each in outline.definitions:

@@ -137,14 +137,14 @@ class Exported:
 
 
 def public_gone(project: Project, family: Family) -> Iterator[Notice]:
-    """Yield that a name which others may use is no more."""
+    """Yield the notice that a public name is gone."""
     yield from shortest_gone(
         family.sought.word, (each for symbol in family.symbols for each in _names(project, family, symbol))
     )
 
 
 def shortest_gone(word: str, names: Iterable[str]) -> Iterator[Notice]:
-    """Yield that the shortest of the dotted names by which others may use something is no more.
+    """Yield the notice that the shortest public dotted name of a symbol is gone.
 
     Parameters:
         word: their last part; one with an underscore in front is private.

@@ -1,4 +1,4 @@
-"""Fixtures of pytest: everything that has to bear their name, since pytest gives them by it.
+"""Fixtures of pytest: everything that has to have their name, since pytest gives them by it.
 
     @pytest.fixture
     def db(): ...                       one family with each that overrides it, or is overridden by it
@@ -31,7 +31,7 @@ _MOST_TEXT = 2_000
 
 
 def fixture_family(project: Project, family: Family) -> Family:
-    """Return the family of a fixture with what overrides it and the parameters that ask for it; any other as it is."""
+    """Return the family of a fixture with its overrides and the parameters that request it; any other as it is."""
     unreadable = dict(family.unreadable)
     word = family.sought.word
     own = {each for each in family.symbols if project.fixtures.bears_name(each, word)}

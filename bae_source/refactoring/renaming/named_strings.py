@@ -49,7 +49,7 @@ _DICTIONARIES = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
 
 def named_strings(project: Project, family: Family, path: str) -> Iterator[tuple[int, int]]:
-    """Yield line and column, as a mention has them, of strings in a file that have to bear the name of a family."""
+    """Yield line and column, as a mention has them, of strings in a file that have to have the name of a family."""
     word = family.sought.word
     tree = _tree(project, path)
     has_keys = any(not _DICTIONARIES.isdisjoint(project.inference.orders.of(each).outside) for each in family.classes)
@@ -89,7 +89,7 @@ def _own_name(statement: ast.Assign | ast.AnnAssign, word: str) -> Iterator[tupl
 
 
 def _called(call: ast.Call) -> str:
-    """Return the last name of what is called."""
+    """Return the last name of the callee."""
     return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
@@ -146,7 +146,7 @@ class _Named(ABC):
         return frozenset(found)
 
     def _scope_of(self, node: ast.AST, around: int) -> int:
-        """Return the scope of a function, or of what a class suite holds; else the one around."""
+        """Return the scope of a function or class; else the one around."""
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return around
         how = u.CLASS if isinstance(node, ast.ClassDef) else u.FUNCTION

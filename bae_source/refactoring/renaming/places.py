@@ -1,4 +1,4 @@
-"""The places in which a family bears its name: what a search finds, and the names that bind it.
+"""The places in which a family has its name: what a search finds, and the names that bind it.
 
     from app import send            the import, and every `send` that it binds
     from app import send as send    both, since the second is the name that the module goes on with
@@ -52,7 +52,7 @@ _GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """One place that bears the name.
+    """One place that has the name.
 
     Parameters:
         path: the file.
@@ -70,7 +70,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Places(Struct, frozen=True, kw_only=True):
-    """Everything that bears the name.
+    """Everything that has the name.
 
     Parameters:
         changed: sure and probable places, by path and position.
@@ -84,7 +84,7 @@ class Places(Struct, frozen=True, kw_only=True):
 
 
 def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[Mentioned], bool]) -> Places:
-    """Return the places in which a family bears its name.
+    """Return the places in which a family has its name.
 
     Parameters:
         new: the name that it is to have.
@@ -97,7 +97,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
         matches = search_code(project, family.sought, candidates)
     keywords = keywords_of(project, family)
     found = dict(matches.files)
-    for mentioned in keywords.found:
+    for mentioned in keywords.mentions:
         found.setdefault(mentioned.path, [])
         known = {each.mention[:2] for each in found[mentioned.path]}
         if mentioned.mention[:2] not in known:
@@ -209,7 +209,7 @@ class _File:
         return self.source.lines.offset(mention.line, mention.column)
 
     def place(self, mentioned: Mentioned, mixed: Collection[Symbol]) -> Place | Mentioned | None:
-        """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
+        """Return the place of a mention that changes, the mention where it stays, None where it has another name.
 
         Parameters:
             mixed: names that stay, though they are imported under the name of the renamed symbol.

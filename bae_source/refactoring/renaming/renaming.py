@@ -8,7 +8,7 @@ Decorators that know the parameters of their function by name:
     @functools.cache                            one of the standard library passes what it is given
 
 Invariants:
-- what a decorator of the project passes is found where that calls the function.
+- arguments that a decorator of the project passes are found where that calls the function.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Renamed(Struct, frozen=True, kw_only=True):
 
 
 def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renamed:
-    """Return what renaming a family comes to."""
+    """Return the result of renaming a family."""
     asked: list[Reference] = []
 
     def is_chosen(place: Reference) -> bool:
@@ -180,7 +180,7 @@ def _address(project: Project, place: Place) -> str:
 
 
 def _above(project: Project, family: Family) -> Iterator[Reference]:
-    """Yield the definitions of a family whose name may mean something to what is no mention of it."""
+    """Yield the definitions of a family whose name may matter to code that does not mention it."""
     reasons = overridden(project, family)
     descriptor = "" if reasons else handed_on(project, family)
     if not reasons and not descriptor:
@@ -272,7 +272,7 @@ def decorator_from_outside(project: Project, symbol: Symbol) -> str:
 
 
 def decorators_from_outside(project: Project, symbol: Symbol) -> Iterator[str]:
-    """Yield the names of what decorates a function and is none of the project's, or may be."""
+    """Yield the names of a function's decorators that are, or may be, from outside the project."""
     uses = project.uses(symbol.path)
     owner = uses.scopes[symbol.scope].owner
     for name, mentions in uses.mentions.items():
@@ -282,7 +282,7 @@ def decorators_from_outside(project: Project, symbol: Symbol) -> Iterator[str]:
 
 
 def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[str]:
-    """Yield the names of what a decorator may be that is not the project's."""
+    """Yield the names of a decorator's values from outside the project."""
     inference = project.inference
     if mention.receiver == u.PLAIN:
         meanings = project.names.named(path, mention.scope, name)

@@ -7,7 +7,7 @@ Every name that stands alone and is called as before or as after means on the pl
 the new name for the old one. So nothing is captured, shadowed or uncovered.
 
 Invariants:
-- what is compared are the mentions of both names in every file that changes, each with itself.
+- the mentions of both names are compared in every file that changes, each with itself.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def identifier(new: str) -> str:
 
 
 def check_free(project: Project, family: Family, new: str) -> None:
-    """See that no scope of a family binds the new name already.
+    """Check that no scope of a family binds the new name already.
 
     Raises:
         Refused: `name_collision`.
@@ -104,7 +104,7 @@ def check_free(project: Project, family: Family, new: str) -> None:
 
 
 def check_field(project: Project, family: Family, new: str) -> None:
-    """See that a field stays one.
+    """Check that a field stays one.
 
     Raises:
         Refused: `unsafe_change` where its new name begins with an underscore, which its class takes for no field.
@@ -149,7 +149,7 @@ def _gives_key(project: Project, family: Family) -> bool:
 
 
 def check_meanings(before: Project, after: Project, family: Family, new: str, paths: Iterable[str]) -> None:
-    """See that every name means what it meant before.
+    """Check that every name means what it meant before.
 
     Parameters:
         before, after: the project as it is, and as the rename leaves it.

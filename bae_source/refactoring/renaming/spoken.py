@@ -1,4 +1,4 @@
-"""Comments, docstrings, text files and settings that speak of the renamed symbol.
+"""Comments, docstrings, text files and settings that mention the renamed symbol.
 
     [project.scripts] run = "app.core:main"      changed: it is an entry point, and would lead nowhere
     # see app.core.main                          changed with `exact`: the name stands with what it belongs to
@@ -6,7 +6,7 @@
     >>> main(3)                                  changed, where the module of the docstring knows `main`
 
 Invariants:
-- what is not changed is listed as a mention.
+- an unchanged place is listed as a mention.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
 
 
 class SpokenPlaces(Struct, frozen=True, kw_only=True):
-    """The places that speak of a family.
+    """The places that mention a family.
 
     Parameters:
         changed: places in source code that change.
@@ -62,7 +62,7 @@ def spoken_places(
     is_chosen: Callable[[Reference], bool],
     changing: Collection[tuple[str, int]],
 ) -> SpokenPlaces:
-    """Return the places in prose and settings that speak of a family.
+    """Return the places in prose and settings that mention a family.
 
     Parameters:
         listed: module and line of strings that are listed already.

@@ -214,7 +214,7 @@ def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated
 
 
 def _meanings(project: Project, path: str, number: int) -> frozenset[Meaning]:
-    """Return what an expression means that is a name, or an attribute of something."""
+    """Return the meanings of an expression that is a name or an attribute."""
     form = project.uses(path).expressions[number]
     if form[:1] == (u.NAME,):
         return frozenset(project.names.named(path, int(form[2]), str(form[1]), int(form[3]) if len(form) > 3 else 0))
@@ -240,7 +240,7 @@ def _plain(values: Iterable[Value]) -> frozenset[Value]:
 
 
 def _is_one(project: Project, value: Value, sought: Sought) -> bool | None:
-    """Return whether a value is one of the target; None where that is not known."""
+    """Return whether a value is one of the targets; None where that is not known."""
     if value is None or isinstance(value, Rebound):
         return None
     if value in sought.values:

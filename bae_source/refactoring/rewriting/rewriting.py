@@ -104,7 +104,7 @@ def _rows(nodes: Sequence[ast.AST]) -> dict[str, list[str]]:
 
 
 def rewritten(workspace: Workspace, scope: Scope, rewriting: Rewriting) -> Rewritten:
-    """Return what rewriting a scope comes to.
+    """Return the result of rewriting a scope.
 
     Raises:
         LookupFailed: a condition names what is not there.

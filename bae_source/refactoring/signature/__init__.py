@@ -1,1 +1,1 @@
-"""The change of a function's signature: its definitions, its calls, and what speaks of its parameters."""
+"""The change of a function's signature: its definitions, its calls, and the mentions of its parameters."""

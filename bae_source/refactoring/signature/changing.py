@@ -40,7 +40,7 @@ from bae_source.refactoring.signature.forwarding import Forwarder, forwarder_at
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
 from bae_source.refactoring.signature.prose import ShownCall, shown_calls
 from bae_source.refactoring.signature.sites import How, Site, Sites, sites_of
-from bae_source.refactoring.signature.views import Asked, Views
+from bae_source.refactoring.signature.views import Views, Wanted
 from bae_source.syntax.signatures.arguments import Change, Lacking, Left
 from bae_source.syntax.signatures.headers import header_splices, led_along
 from bae_source.syntax.signatures.signature import Header, Signature, header_at
@@ -70,10 +70,10 @@ class Changed(Struct, frozen=True, kw_only=True):
 class SignatureChange:
     """The change of one function's signature, with all that goes along."""
 
-    def __init__(self, project: Project, resolved: Resolved, asked: Asked, choice: Choice) -> None:
+    def __init__(self, project: Project, resolved: Resolved, wanted: Wanted, choice: Choice) -> None:
         self.project = project
         self.resolved = resolved
-        self.asked = asked
+        self.wanted = wanted
         self.choice = choice
         self.family: Family = family_of_function(project, resolved)
         several = list(members_of_family(project, self.family.symbols))
@@ -116,7 +116,7 @@ class SignatureChange:
     def views(self) -> Views:
         """The change as each call sees it."""
         word = self.family.sought.name
-        return Views(self.project, self.asked, word, self.members, self.signatures, self.target)
+        return Views(self.project, self.wanted, word, self.members, self.signatures, self.target)
 
     @cached_property
     def signatures(self) -> dict[int, Signature]:
@@ -124,9 +124,9 @@ class SignatureChange:
         found: dict[int, Signature] = {}
         for number, each in enumerate(self.members):
             if each is self.target:
-                found[number] = self.asked.after
+                found[number] = self.wanted.after
                 continue
-            new = led_along(each.header.signature, self.before, self.asked.after)
+            new = led_along(each.header.signature, self.before, self.wanted.after)
             if isinstance(new, Signature):
                 found[number] = new
             else:
@@ -143,10 +143,10 @@ class SignatureChange:
             if number in self.signatures:
                 edits = self._edits.setdefault(each.module.path, [])
                 edits.append((each.header.types.start, each))
-                found = documented(each, self.signatures[number], self.asked.documented)
+                found = documented(each, self.signatures[number], self.wanted.documented)
                 edits += ((splice.span.start, splice) for splice in found)
         self._notices += self._type_comments()
-        self._notices += undocumented(self.target, self.asked.after, self.asked.documented)
+        self._notices += undocumented(self.target, self.wanted.after, self.wanted.documented)
         unreadable = self._note_calls()
         notices: Sequence[Notice] = ()
         if not self.change.is_compatible:
@@ -173,10 +173,10 @@ class SignatureChange:
         )
 
     def _type_comments(self) -> Iterator[Notice]:
-        """Yield that comments which say types of parameters stay as they are."""
+        """Yield notices about comments with types of parameters, which stay as they are."""
         for each in self.members:
             text, end = each.tree.text, each.header.end
-            if each.header.signature.parameters != self.asked.after.parameters and _TYPES.match(text, end):
+            if each.header.signature.parameters != self.wanted.after.parameters and _TYPES.match(text, end):
                 line = each.tree.source.lines.number(end)
                 text = (
                     f"{each.address} has a comment with types of its parameters (line {line}), which was not changed."
@@ -191,11 +191,11 @@ class SignatureChange:
         within = sorted({each.module.path for each in self.members}) if is_harmless else None
         sites = sites_of(self.project, self.family, within)
         if is_harmless:
-            for each in filter(self.views.is_passing_up, sites.found):
+            for each in filter(self.views.is_passing_up, sites.sites):
                 self._note_site(each)
             return sites.unreadable
         unreadable = dict(sites.unreadable)
-        waiting = list(sites.found)
+        waiting = list(sites.sites)
         while waiting:
             site = waiting.pop()
             self._note_site(site)
@@ -204,8 +204,8 @@ class SignatureChange:
                 self._forwarders.add(forwarder.member.place)
                 further = self._further(forwarder)
                 unreadable.update(further.unreadable)
-                self.views.by_forwarder(further.found, forwarder)
-                waiting += further.found
+                self.views.by_forwarder(further.sites, forwarder)
+                waiting += further.sites
         return sorted(unreadable.items())
 
     def _note_site(self, site: Site) -> None:
@@ -233,12 +233,12 @@ class SignatureChange:
     def _may_give(self) -> bool:
         """True where calls get arguments for what is new."""
         old = self.before.named
-        return bool(self.asked.threaded) or any(
-            name in self.asked.after.named and name not in old for name in self.asked.given
+        return bool(self.wanted.threaded) or any(
+            name in self.wanted.after.named and name not in old for name in self.wanted.given
         )
 
     def _note_others(self) -> None:
-        """Note what is no call and may go wrong: other bindings, classes and decorators from outside."""
+        """Note other places that may go wrong: bindings, and classes and decorators from outside."""
         for symbol, binding in self.others:
             found = self.project.bound(symbol.path, symbol.scope, symbol.name, binding)
             self._left.append(structs.replace(found, certainty="unsure", why=Reason.BOUND_TO_ANOTHER.of()))
@@ -257,7 +257,7 @@ class SignatureChange:
                 if isinstance(each, Member):
                     self._leave_definition(each, Reason.CALLED_TOGETHER.of())
         for name in self.before.named:
-            if name not in self.asked.after.named:
+            if name not in self.wanted.after.named:
                 for each in self.members:
                     self._left += self._passed_by_name(each, name)
 
@@ -289,7 +289,7 @@ class SignatureChange:
             self._count(call.reference.address)
 
     def _passed_by_name(self, member: Member, name: str) -> Iterator[Reference]:
-        """Yield that a parameter that goes may be passed by its name, by pytest or a decorator from outside."""
+        """Yield the places where pytest or an outside decorator may pass a removed parameter by its name."""
         symbol = Symbol(member.symbol.path, member.scope, name)
         if name in member.header.signature.named:
             sought = sought_by(self.project.uses, self.project.address, symbol)
@@ -324,7 +324,7 @@ class SignatureChange:
             else:
                 self._edit_call(revision, each, newline)
         splices = revision.splices()
-        statements = [each for each in self.asked.imports if self._needs(path, each)]
+        statements = [each for each in self.wanted.imports if self._needs(path, each)]
         if statements:
             splices = list(added_imports(self.project.workspace, module, tree, splices, statements).splices)
         if not splices:
@@ -447,12 +447,12 @@ class SignatureChange:
         return self.project.shown(mentioned, self.project.lines(mentioned.path))
 
     def _check_given(self) -> None:
-        """See that no call lacks a parameter.
+        """Check that no call lacks a parameter.
 
         Raises:
             RequestError: `invalid_arguments`, with the calls.
         """
-        gone = [name for name in self.before.named if name not in self.asked.after.named]
+        gone = [name for name in self.before.named if name not in self.wanted.after.named]
         for name, places in self._lacking.items():
             calls = f"{len(places):,} {'call gives' if len(places) == 1 else 'calls give'}"
             raise RequestError(
@@ -462,7 +462,7 @@ class SignatureChange:
                 hints=[
                     *(f"renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
                     f"Set the value they pass with value {name}=EXPRESSION, or give {name} a default.",
-                    *([] if self.asked.threaded else [f"thread {name} has callers take it, too, and pass it on."]),
+                    *([] if self.wanted.threaded else [f"thread {name} has callers take it, too, and pass it on."]),
                 ],
             )
 

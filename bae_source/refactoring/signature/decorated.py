@@ -54,7 +54,7 @@ def decorator_handing_on(project: Project, member: Member) -> str:
 
 
 def _values(project: Project, path: str, name: str, mention: u.Mention) -> Values:
-    """Return what a decorator may be."""
+    """Return the possible values of a decorator."""
     inference = project.inference
     if mention.receiver != u.PLAIN:
         return inference.taken(path, inference.values(path, mention.receiver), name)
@@ -63,7 +63,7 @@ def _values(project: Project, path: str, name: str, mention: u.Mention) -> Value
 
 
 def _is_plain(project: Project, function: Function, *, is_called: bool) -> bool:
-    """Return whether a decorator hands on nothing but what it is called with.
+    """Return whether a decorator hands on only the arguments that it is called with.
 
     Parameters:
         is_called: whether what a call of it returns decorates, as in `@repeat(3)`.
@@ -86,7 +86,7 @@ def _is_plain(project: Project, function: Function, *, is_called: bool) -> bool:
 
 
 def _first(function: ast.FunctionDef | ast.AsyncFunctionDef, member: Member) -> str:
-    """Return the parameter of a decorator that is given what it decorates."""
+    """Return the parameter of a decorator that takes the decorated function."""
     names = [each.arg for each in function.args.args]
     is_method = function.name == member.symbol.name and member.bound < len(names)
     return names[member.bound if is_method else 0]
@@ -99,7 +99,7 @@ def _is_returned(function: ast.FunctionDef | ast.AsyncFunctionDef, whole: ast.AS
 
 
 def _hands_on_alone(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Return whether a function does nothing with a parameter but to return it, or to call it with what it is given."""
+    """Return whether a function only returns a parameter, or calls it with its own arguments."""
     for outer in ast.walk(function):
         for child in ast.iter_child_nodes(outer):
             if isinstance(child, ast.Name) and child.id == name and not _is_harmless(function, outer, child):
@@ -115,7 +115,7 @@ def _is_harmless(function: ast.AST, parent: ast.AST, node: ast.Name) -> bool:
 
 
 def _calls_on(function: ast.AST, call: ast.Call) -> bool:
-    """Return whether a call gives what the function around it is given, and nothing else."""
+    """Return whether a call passes exactly the arguments of the function around it."""
     around = [
         each
         for each in ast.walk(function)

@@ -50,7 +50,7 @@ def documented(member: Member, after: Signature, texts: Mapping[str, str]) -> It
 
 
 def undocumented(member: Member, after: Signature, texts: Mapping[str, str]) -> Iterator[Notice]:
-    """Yield that a docstring which documents parameters says nothing of new ones."""
+    """Yield the notice that a docstring which documents parameters has no entries for new ones."""
     before = member.header.signature.named
     silent = [name for name in after.named if name not in before and name not in texts]
     if silent and any(True for each in _docstrings(member) for _ in _of_parameters(member.tree.text, each)):
@@ -168,7 +168,7 @@ def _ordered(text: str, section: Section, before: Signature, after: Signature) -
 
 
 def _typed(text: str, section: Section, before: Signature, after: Signature) -> list[tuple[Span, str]]:
-    """Return what gives entries the new annotations, where they have the old ones as their types."""
+    """Return the splices that give entries the new annotations, where their types are the old ones."""
     splices: list[tuple[Span, str]] = []
     for each in section.entries:
         name = _named(text, each)[0]
@@ -183,7 +183,7 @@ def _typed(text: str, section: Section, before: Signature, after: Signature) -> 
 def _added(
     text: str, section: Section, after: Signature, parameter: Parameter, about: str, newline: str
 ) -> list[tuple[Span, str]]:
-    """Return what adds an entry behind that of the parameter before it."""
+    """Return the splice that adds an entry behind that of the parameter before it."""
     entries = section.entries
     order = [each.name for each in after.parameters]
     above = order[: order.index(parameter.name)]
@@ -216,7 +216,7 @@ def _written(section: Section, text: str, parameter: Parameter, about: str, inde
 
 
 def _inner(entries: Sequence[Entry], text: str, indent: str) -> str:
-    """Return what indents the text below an entry's name."""
+    """Return the indentation of the text below an entry's name."""
     for each in entries:
         lines = each.block.cut(text).splitlines()
         if len(lines) > 1:

@@ -66,7 +66,7 @@ class Member(Struct, frozen=True, kw_only=True):
 
     @property
     def is_of_class(self) -> bool:
-        """True where Python gives the first one to what is taken from a class, too."""
+        """True where Python passes the first one to a method taken from a class, too."""
         return u.Flag.CLASS in self.flags or self.symbol.name in ("__init_subclass__", "__class_getitem__")
 
 

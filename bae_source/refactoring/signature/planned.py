@@ -25,13 +25,13 @@ from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.refactoring.signature.changing import Changed, SignatureChange
 from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.sites import scopes_around
-from bae_source.refactoring.signature.views import Asked, callers_of
+from bae_source.refactoring.signature.views import Wanted, callers_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.signatures.signature import Kind
 
 
-def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choice: Choice) -> Plan:
+def planned_change(workspace: Workspace, resolved: Resolved, wanted: Wanted, choice: Choice) -> Plan:
     """Return the plan of one change of a signature.
 
     Raises:
@@ -39,7 +39,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
         Refused: `unsafe_change` where a body uses what goes; `name_collision` where what comes hides something.
     """
     project = project_of(workspace)
-    changed = SignatureChange(project, resolved, asked, choice).result()
+    changed = SignatureChange(project, resolved, wanted, choice).result()
     spliced, report = changed.spliced, changed.report
     if choice.skip_generated:
         check_written_by_hand(workspace, {resolved.module.path: resolved.address})
@@ -50,7 +50,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
         before = member.header.signature.named
         for name in after.named:
             if name not in before:
-                is_passed = name in asked.threaded and member.address in asked.passing
+                is_passed = name in wanted.threaded and member.address in wanted.passing
                 notices += _hidden(project, member, name, is_passed=is_passed)
     plan = planned_files(
         workspace,
@@ -65,7 +65,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
 
 
 def check_names(before: Workspace, after: Workspace, plan: Plan) -> None:
-    """See that a plan leaves no name without a meaning.
+    """Check that a plan leaves no name without a meaning.
 
     Raises:
         Refused: `unsafe_change`.
@@ -78,13 +78,13 @@ def check_names(before: Workspace, after: Workspace, plan: Plan) -> None:
         ) from None
 
 
-def threaded_plans(workspace: Workspace, passing: Sequence[str], asked: Asked, choice: Choice) -> Iterator[Plan]:
+def threaded_plans(workspace: Workspace, passing: Sequence[str], wanted: Wanted, choice: Choice) -> Iterator[Plan]:
     """Yield the plans that give functions the parameters which they pass on, each made on what the one before left.
 
     Parameters:
         workspace: the project in which their calls pass them on already.
         passing: addresses of the functions.
-        asked: the change of the function that they lead to.
+        wanted: the change of the function that they lead to.
 
     Raises:
         as `planned_change`.
@@ -92,11 +92,11 @@ def threaded_plans(workspace: Workspace, passing: Sequence[str], asked: Asked, c
     for address in passing:
         resolved = resolve(workspace, address)
         present = header_of(resolved).signature
-        passed = (asked.after.named[name] for name in asked.threaded if name not in present.named)
+        passed = (wanted.after.named[name] for name in wanted.threaded if name not in present.named)
         new = [replace(each, kind=Kind.KEYWORD_ONLY) for each in passed]
         parameters = sorted((*present.parameters, *new), key=lambda each: each.kind)
         after = replace(present, parameters=tuple(parameters))
-        plan = planned_change(workspace, resolved, replace(asked, after=after), choice)
+        plan = planned_change(workspace, resolved, replace(wanted, after=after), choice)
         yield plan
         workspace = workspace.after(plan.changes)
 
@@ -140,7 +140,7 @@ def passing_on(project: Project, target: Resolved, up_to: Sequence[str]) -> list
 
 
 def _check_bodies(project: Project, changed: Changed) -> None:
-    """See that no function uses a parameter that it has no more.
+    """Check that no function uses a parameter that it has no more.
 
     Raises:
         Refused: `unsafe_change`, with the lines.
@@ -174,7 +174,7 @@ def _check_bodies(project: Project, changed: Changed) -> None:
 
 
 def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> Iterator[Notice]:
-    """Yield that a body binds the name of a new parameter itself.
+    """Yield the notice that a body binds the name of a new parameter itself.
 
     Parameters:
         is_passed: whether the function gets the parameter to pass it on.

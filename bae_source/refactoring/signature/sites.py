@@ -70,7 +70,7 @@ class Site(Struct, frozen=True, kw_only=True):
         how: the way in which it uses the function.
         opening: where the brackets with its arguments begin in the file's text; -1 for none.
         makes: whether it calls the class whose instance the function makes.
-        is_other: whether what it calls bears another name, or none.
+        is_other: whether what it calls has another name, or none.
     """
 
     mentioned: Mentioned
@@ -88,7 +88,7 @@ class Site(Struct, frozen=True, kw_only=True):
 class Sites(Struct, frozen=True, kw_only=True):
     """All places, and files that may hold more."""
 
-    found: tuple[Site, ...]
+    sites: tuple[Site, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
@@ -106,7 +106,7 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
         search.look_for(sought, makes=True, is_below=number > 0)
     found = (search.site(key) for key in sorted(search.found))
     return Sites(
-        found=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
+        sites=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
     )
 
 
@@ -143,9 +143,9 @@ class _Search:
         for key, each in calling.found.items():
             self.found.setdefault(key, (each, makes, True))
         if why := "" if is_below else calling.bound_anew:
-            for key, (each, is_made, is_other) in self.found.items():
-                if each.certainty == "sure" and each.mention.kind == u.CALL and is_made is makes:
-                    self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)
+            for key, (each, is_maker, is_other) in self.found.items():
+                if each.certainty == "sure" and each.mention.kind == u.CALL and is_maker is makes:
+                    self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_maker, is_other)
         self.unreadable.update(calling.unreadable)
 
     def _is_one_of_several(self, sought: Sought) -> bool:
@@ -267,7 +267,7 @@ def opening_of(text: str, end: int) -> int:
 
 
 def _parents_in(tree: Tree, nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
-    """Return by the end of each name and attribute what it stands in; one of several in what has them all."""
+    """Return the node around each name and attribute, by its end; of one of several, the node around all."""
     lines, found = tree.source.lines, dict[int, ast.AST]()
     for parent in nodes:  # the outer ones first
         has_several = isinstance(parent, (ast.Call, ast.ExceptHandler))

@@ -1,4 +1,4 @@
-"""The change of a signature as one call sees it: which definition it reaches, what is bound before it, what it gives.
+"""The change of a signature as one call sees it: its definition, the arguments bound before it, and its own.
 
 Base.send(self, 1)      nothing is bound before it
 super().send(1)         the instance is; and a new parameter that its own method gets is passed on
@@ -34,7 +34,7 @@ _ACCESSORS = frozenset({u.Flag.PROPERTY, u.Flag.SETTER, u.Flag.DELETER})
 _PARTIAL = Outside("functools.partial")
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class Wanted(Struct, frozen=True, kw_only=True):
     """A change of a signature, as it is wanted.
 
     Parameters:
@@ -67,24 +67,24 @@ class Views:
     def __init__(
         self,
         project: Project,
-        asked: Asked,
+        wanted: Wanted,
         word: str,
         members: Sequence[Member],
         signatures: Mapping[int, Signature],
         target: Member,
     ) -> None:
         self.project = project
-        self.asked = asked
+        self.wanted = wanted
         self.word = word
         self.members = members
         self.signatures = signatures
         self.target = target
-        self.change = Change(before=target.header.signature, after=asked.after, given=asked.given)
+        self.change = Change(before=target.header.signature, after=wanted.after, given=wanted.given)
         self.handing_on: set[tuple[str, int]] = set()
         self._forwarders: dict[tuple[str, int, int], Forwarder] = {}
 
     def by_forwarder(self, sites: Iterable[Site], forwarder: Forwarder) -> None:
-        """Note that some calls are of a function that hands on what it is given."""
+        """Note that some calls are of a function that hands on its arguments."""
         self._forwarders.update((each.place, forwarder) for each in sites)
         self.handing_on.add((forwarder.member.symbol.path, forwarder.member.symbol.scope))
 
@@ -145,27 +145,27 @@ class Views:
         return 0 if by_class else 1
 
     def _given(self, site: Site) -> Mapping[str, str]:
-        """Return what a call gives for new parameters: what is wanted, or those of the function around it."""
-        given = dict(self.asked.given)
+        """Return the arguments of a call for new parameters: given values, or parameters of the function around it."""
+        given = dict(self.wanted.given)
         around = self.around(site)
         if around is not None:
             new = self.signatures.get(self.members.index(around), around.header.signature)
             own = {
-                name for name in new.named if name not in self.change.before.named and name in self.asked.after.named
+                name for name in new.named if name not in self.change.before.named and name in self.wanted.after.named
             }
             is_up = self.is_passing_up(site)
             given.update(
                 (name, name)
                 for name in own
-                if is_up or self.asked.after.named[name].is_required or name in (*given, *self.asked.threaded)
+                if is_up or self.wanted.after.named[name].is_required or name in (*given, *self.wanted.threaded)
             )
         elif self._passes(site):
-            given.update((name, name) for name in self.asked.threaded)
+            given.update((name, name) for name in self.wanted.threaded)
         return given
 
     def _passes(self, site: Site) -> bool:
         """Return whether a call stands in a function that gets the parameters, too, to pass them on."""
-        return outermost(self.project, site.mentioned) in self.asked.passing
+        return outermost(self.project, site.mentioned) in self.wanted.passing
 
     def around(self, site: Site) -> Member | None:
         """Return the member in which a place stands."""
@@ -174,7 +174,7 @@ class Views:
         return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
 
     def hands_all_on(self, site: Site, text: str) -> bool:
-        """Return whether a method that takes anything hands all of it on to what it overrides."""
+        """Return whether a method that takes any arguments hands all of them on to the overridden one."""
         around = self.around(site)
         if around is None or around is self.target:
             return False
@@ -185,7 +185,7 @@ class Views:
         return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
 
     def is_passing_up(self, site: Site) -> bool:
-        """Return whether a method calls what it overrides: by `super()`, or by the class."""
+        """Return whether a method calls the one it overrides: by `super()`, or by the class."""
         path, receiver = site.mentioned.path, site.mentioned.mention.receiver
         if receiver <= 0 or site.how is not How.CALL or self.around(site) is None:
             return False
@@ -207,7 +207,7 @@ class Views:
         )
 
     def is_of_others_below(self, site: Site, text: str, new: str) -> bool:
-        """Return whether a call may be of a class below, whose own constructor takes it, and not what it would become.
+        """Return whether a call may be of a class below, whose constructor takes its arguments but not the new ones.
 
         class Base:
             def copy(self): return type(self)(self.size)        `type(self)(size=self.size)` is no call of
@@ -280,7 +280,7 @@ def callers_of(project: Project, resolved: Resolved) -> list[str]:
     found: set[str] = set()
     seen, waiting = set[tuple[str, int]](), [family]
     while waiting:
-        for site in sites_of(project, waiting.pop()).found:
+        for site in sites_of(project, waiting.pop()).sites:
             if site.how not in (How.CALL, How.PARTIAL) or site.mentioned.certainty not in ("sure", "probable"):
                 continue
             text = project.workspace.tree_at(site.mentioned.path).text

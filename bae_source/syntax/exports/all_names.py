@@ -35,7 +35,7 @@ def listed_in(view: View, name: str) -> bool:
 
 
 def put_in_all(view: View, name: str, *, module: str | None = None) -> tuple[Splices, Done]:
-    """Return the splices that put a name into `__all__`, and what came of it.
+    """Return the splices that put a name into `__all__`, and the outcome.
 
     Parameters:
         module: the name by which the package knows the module, if that exports this name by an `__all__` of its own.

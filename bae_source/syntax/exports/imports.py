@@ -61,12 +61,12 @@ class Place(Struct, frozen=True, kw_only=True):
         return f"from {whole if self.absolute else below or '.'} import "
 
 
-def own_module(found: FromImport, package: str) -> str | None:
+def own_module(statement: FromImport, package: str) -> str | None:
     """Return the module that an import names, without the package in front; None where it is not the package's own."""
-    if found.level == 1:
-        return found.module
-    if found.level == 0 and (found.module == package or found.module.startswith(f"{package}.")):
-        return found.module[len(package) + 1 :]
+    if statement.level == 1:
+        return statement.module
+    if statement.level == 0 and (statement.module == package or statement.module.startswith(f"{package}.")):
+        return statement.module[len(package) + 1 :]
     return None
 
 
@@ -81,13 +81,13 @@ def shown(name: tuple[str, str | None]) -> str:
     return name[0] if name[1] is None else f"{name[0]} as {name[1]}"
 
 
-def extended(view: View, found: FromImport, name: tuple[str, str | None]) -> Splices | None:
+def extended(view: View, statement: FromImport, name: tuple[str, str | None]) -> Splices | None:
     """Return the splices that put a name into a from-import; None where its line would become too long."""
-    items = found.items
+    items = statement.items
     if items is None:
         return None
     if not items.bracketed:
-        line = view.lines.cut(view.lines.number(found.span.end - 1)).rstrip("\r\n")
+        line = view.lines.cut(view.lines.number(statement.span.end - 1)).rstrip("\r\n")
         if len(line) + len(shown(name)) + 2 > _WIDE:
             return None
     return put_in(view.text, items, shown(name), place_of(items.keys, name[0]), _newline(view.text))
@@ -135,9 +135,9 @@ def removed(view: View, package: str, place: Place, span: Span) -> Splices:
     return [(line, "")]
 
 
-def dropped(view: View, found: FromImport, number: int) -> Splices | None:
+def dropped(view: View, statement: FromImport, number: int) -> Splices | None:
     """Return the splices that take one name out of several; None where they are not understood."""
-    return take_out(view.text, found.items, number) if found.items is not None else None
+    return take_out(view.text, statement.items, number) if statement.items is not None else None
 
 
 def _siblings(view: View, package: str, place: Place) -> list[tuple[str, Span]]:

@@ -343,7 +343,7 @@ _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
 
 
 def _sets_all(node: ast.AST) -> bool:
-    """Return whether a node binds `__all__`, or puts something in the place of what is in it: `__all__[:] = …`."""
+    """Return whether a node binds `__all__`, or replaces its items: `__all__[:] = …`."""
     if isinstance(node, ast.Subscript):
         return is_all(node.value) and not isinstance(node.ctx, ast.Load)
     return isinstance(node, ast.Name) and node.id == ALL and not isinstance(node.ctx, ast.Load)

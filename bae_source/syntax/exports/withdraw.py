@@ -76,7 +76,7 @@ def withdraw(
 
 
 def exposed_of(tree: Tree, package: str, module: str, *, modules: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the names by which a package exposes a module, or what is in it."""
+    """Return the names by which a package exposes a module, or its members."""
     view = view_of(tree.text)
     found: dict[str, None] = {}
     for own, each in own_froms(view, package):

@@ -11,7 +11,7 @@ Invariants:
 - an import is added where it runs before whatever needs it while the module is loaded, and behind what prepares for it;
   where there is no such place, it is refused;
 - none is put into an `if` but `if TYPE_CHECKING`, and none into a `try`;
-- each import sees what those before it have come to.
+- each import is placed by the outcome of those before it.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _WORD = re.compile(r"[\w.]+")
 
 
 def with_joined(text: str, splices: Sequence[tuple[Span, str]], *, newline: str) -> Splices:
-    """Return the splices of a change, with what puts imports that it writes into those that are there.
+    """Return the splices of a change, with its new imports put into the present ones.
 
     Parameters:
         text: of a module, which parses afterwards if it does before.
@@ -64,7 +64,7 @@ def _may_be_doubled(text: str) -> bool:
 
 
 def _step(text: str, known: Counter[str], newline: str, unit: str) -> Splices | None:
-    """Return the splices by which a statement loses what it or another one imports as well; None if none does."""
+    """Return the splices by which a statement loses doubled imports; None if it has none."""
     lines, runs = Lines(text), list(_runs(ast.parse(text).body))
     now = _counted(runs)
     for run in runs:
@@ -96,7 +96,7 @@ def _once(text: str, span: Span, node: _Import, names: Sequence[str]) -> Splices
 
 
 def _into(text: str, lines: Lines, node: _Import, other: _Import, newline: str, unit: str) -> Splices | None:
-    """Return the splices that put what a statement imports into another; None where they do not go there."""
+    """Return the splices that put a statement's imports into another one; None where they do not fit."""
     span = span_of(lines, other)
     behind = len(text) - span.end
     revision = Revision(text)
@@ -113,7 +113,7 @@ def _into(text: str, lines: Lines, node: _Import, other: _Import, newline: str, 
 
 
 def _module(node: _Import) -> tuple[str | None, int]:
-    """Return what a statement imports from; of one that has no `from` what it imports."""
+    """Return the `from` of a statement and its level; of a plain import its text."""
     if isinstance(node, ast.ImportFrom):
         return f"from {node.module or ''}", node.level
     return ast.unparse(node), 0
@@ -130,7 +130,7 @@ def _shown(node: _Import, more: _Import | None = None) -> str:
 
 
 def _unit(text: str, body: Iterable[ast.stmt]) -> str:
-    """Return by what the first suite of a module that stands on lines of its own is indented."""
+    """Return the indentation of the first suite of a module that stands on lines of its own."""
     lines = Lines(text)
     suites = (suite for node in body for suite in suites_of(node) if suite and suite[0].lineno > node.lineno)
     first = next((suite[0] for suite in suites), None)

@@ -10,7 +10,7 @@
 
 Invariants:
 - in doubt a statement does something;
-- what type checkers alone read, and what stands below `if __name__ == "__main__"`, runs on no import.
+- code for type checkers alone, and code below `if __name__ == "__main__"`, runs on no import.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bae_source.syntax.outline.tree import parse_module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PASSIVE = frozenset({"attr", "attrs", "click", "pytest", "typing_extensions"})
-"""Packages outside the standard library whose decorators and classes keep nothing of what they are given."""
+"""Packages outside the standard library whose decorators and classes keep none of their arguments."""
 _KEEPING = frozenset({"atexit"})
 _NEAR = " "
 
@@ -55,7 +55,7 @@ class _Effects:
         }
 
     def lines(self, body: Sequence[ast.stmt]) -> Iterator[int]:
-        """Yield the lines of what does something among some statements."""
+        """Yield the lines of those statements that have an effect."""
         for node in body:
             if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
                 if any(self._keeps(each) for each in node.decorator_list) or self._is_kept(node):
@@ -95,7 +95,7 @@ class _Effects:
         return any(self._is_of_others(each) for each in targets)
 
     def _is_of_others(self, target: ast.expr) -> bool:
-        """Return whether what is assigned to belongs to something imported."""
+        """Return whether the target of an assignment belongs to an imported object."""
         is_part = False
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target, is_part = target.value, True

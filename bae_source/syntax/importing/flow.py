@@ -8,7 +8,7 @@
 
 Invariants:
 - nothing is executed; in doubt a statement may run, and may not;
-- what functions bind by `global` is not followed.
+- names that functions bind by `global` are not followed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Flow:
         return self._suite(node.finalbody, end) if node.finalbody else end
 
     def _anywhere(self, body: Sequence[ast.stmt], state: State) -> State:
-        """Return what may hold wherever some statements are left."""
+        """Return the state that may hold wherever some statements are left."""
         found: State = state
         reached: State | None = state
         for each in body:
@@ -169,7 +169,7 @@ def bound_by(node: ast.AST, *, imports: bool = False) -> Iterator[tuple[str, boo
 
 
 def _joined(*states: State | None) -> State | None:
-    """Return what may hold where several ways meet."""
+    """Return the state that may hold where several branches meet."""
     reached = [state for state in states if state is not None]
     if not reached:
         return None

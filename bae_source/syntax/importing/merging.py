@@ -51,7 +51,7 @@ def merged(text: str, span: Span, alias: ast.alias, *, newline: str, unit: str) 
 
 
 def imported_items(text: str, span: Span) -> Items | None:
-    """Return the places of what a statement imports; None for a star, and for what is written in some odd way."""
+    """Return the places of a statement's imported names; None for a star, and for an unusual form."""
     piece = span.cut(text)
     try:
         (node,) = parse_module(piece).body

@@ -59,7 +59,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 def on_import(text: str) -> Sequence[Step] | None:
-    """Return what a module does when it is imported; None where the running Python cannot read it."""
+    """Return the steps of a module's import; None where the running Python cannot read it."""
     try:
         return tuple(_suite(parse_module(text).body, coped=False, hidden=None))
     except (SyntaxError, RecursionError, MemoryError):
@@ -67,7 +67,7 @@ def on_import(text: str) -> Sequence[Step] | None:
 
 
 def _suite(body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | None) -> Iterator[Step]:
-    """Yield what statements do.
+    """Yield the steps of statements.
 
     Parameters:
         hidden: the names of the classes around them, which are none of the module's; None outside any.
@@ -91,7 +91,7 @@ def _suite(body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | No
 
 
 def _imported(node: ast.Import | ast.ImportFrom, *, coped: bool, bound: bool) -> Iterator[Step]:
-    """Yield what an import statement does, name by name."""
+    """Yield the steps of an import statement, name by name."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
             module, attribute, level = node.module or "", alias.name, node.level
@@ -136,7 +136,7 @@ def _parts(node: ast.stmt) -> Iterable[ast.AST | None]:
 
 
 def _read(nodes: Iterable[ast.AST | None], hidden: frozenset[str]) -> Iterator[Step]:
-    """Yield what expressions read and set of names that are not hidden, and that they may bind any."""
+    """Yield the steps of expressions: names that are read or set, and a mark where any may be bound."""
     waiting = list(nodes)[::-1]
     while waiting:
         node = waiting.pop()

@@ -136,7 +136,7 @@ def place_in(tree: Tree, lines: Sequence[Line], new: Line, *, otherwise: int | N
 
 
 def _sorted_place(lines: Sequence[Line], new: Line) -> int | None:
-    """Return before which of some statements a new one goes by their order; None where they have none.
+    """Return the number of the statement before which a new one goes by their order; None where they have none.
 
     Plain imports stand before others or among them, upper and lower case count or not; statements of other kinds stand
     apart, or the file is not sorted by kinds.

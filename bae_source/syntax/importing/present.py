@@ -126,7 +126,7 @@ class Present:
         return found[-1] if found else None
 
     def same(self, binding: ImportBinding, wants: Collection[Bound]) -> bool:
-        """Return whether an import that is there binds what is wanted."""
+        """Return whether a present import binds the wanted name."""
         found = {each for alias in [_alias(binding)] for each in bindings(_node(binding), alias, self.place)}
         return found.issuperset(wants)
 
@@ -200,7 +200,7 @@ class _Needs:
 
 
 def _read_at_once(statement: ast.AST) -> Iterator[str]:
-    """Yield the names that run with a statement; all of a lambda, of annotations, and of what is called in it."""
+    """Yield the names that run with a statement; all of a lambda, of annotations, and of callees in it."""
     waiting = [statement]
     while waiting:
         node = waiting.pop()
@@ -219,7 +219,7 @@ def _binds(statement: ast.stmt, name: str) -> bool:
 
 
 def _bound(state: State, want: Bound) -> bool:
-    """Return whether a name is bound on every way, to what is wanted or to what stands in for it on others."""
+    """Return whether a name is bound on every branch, to the wanted object or to a substitute."""
     things: frozenset[Thing] = state.get(want.key, frozenset({UNBOUND}))
     return UNBOUND not in things and want.thing in things
 

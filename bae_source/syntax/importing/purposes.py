@@ -147,7 +147,7 @@ def _names(node: ast.Import | ast.ImportFrom, purpose: Purpose | None, *, top: b
 
 
 def _purpose_of(node: ast.stmt) -> Purpose | None:
-    """Return what a compound statement says of the imports in it."""
+    """Return the purpose of the imports in a compound statement."""
     if isinstance(node, _TRIES) and node.handlers:
         return Purpose.TRIED
     if isinstance(node, _WITHS) and any(may_swallow(item.context_expr) for item in node.items):
@@ -178,7 +178,7 @@ class _Remarks:
             self._everything = Purpose.ALL_NAMES
 
     def of(self, each: ImportedName) -> Purpose | None:
-        """Return what the text says of an import."""
+        """Return the purpose of an import, by the text."""
         comments = [found for line in dict.fromkeys(each.lines) if (found := self._comments.get(line))]
         above: list[str] = []
         while (line := each.line - len(above) - 1) in self._alone:

@@ -166,7 +166,7 @@ def _without(text: str, lines: Lines, place: _Place, owner: _Place | None) -> Sp
 
 
 def _own_comment(lines: Lines, place: _Place, span: Span) -> Span | None:
-    """Return the comment lines directly above a statement that speak of it alone; None where there are none.
+    """Return the comment lines directly above a statement that mention it alone; None where there are none.
 
     Where the next statement follows line by line, that is a comment below another import, or one that names what is
     imported here and not there:

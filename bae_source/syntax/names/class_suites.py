@@ -187,7 +187,7 @@ def _bound_when(test: ast.expr, outcome: bool) -> frozenset[str]:
 
 
 def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
-    """Return those nodes directly in a node that are evaluated whatever the others come to."""
+    """Return those nodes directly in a node that are evaluated whatever the values of the others are."""
     if isinstance(node, ast.BoolOp):
         return node.values[:1]
     if isinstance(node, ast.IfExp):

@@ -64,7 +64,7 @@ def names_in(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _parsed(text: str) -> ast.Module | None:
-    """Return the tree of code; None for what is none."""
+    """Return the tree of code; None for other text."""
     lines = text.strip("\n").split("\n")
     indented = len(lines[0]) - len(lines[0].lstrip())
     code = "\n".join(line[indented:] if not line[:indented].strip() else line for line in lines)

@@ -30,7 +30,7 @@ _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 
 
 def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[u.Flag, ...]:
-    """Return what using a function gives: what its decorators make of it.
+    """Return the flags of a function, by its decorators.
 
     Parameters:
         gathering: the bindings of the module so far; a decorator that it defines hides any other one of that name.

@@ -25,12 +25,12 @@ _LONGEST_ANNOTATION = 1000
 _MOST_KEPT = 24
 """Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
-"""Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
+"""Functions whose arguments decide a class's value, the binding of an attribute, or a class."""
 _METHODS: Mapping[type[ast.operator], str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
     ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
 }  # fmt: skip
-"""By operator, the method of what stands before it that says what comes of it."""
+"""By operator, the method of the left operand that decides the value."""
 _DISPLAYS: Mapping[type[ast.AST], str] = {
     ast.List: "list", ast.Set: "set", ast.Dict: "dict",
     ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict",
@@ -97,16 +97,16 @@ class Expressions:
             self.holds_types = before
 
     def called_each(self, functions: Sequence[int]) -> int:
-        """Return the number of what stands for a call of any of several expressions."""
+        """Return the number of an expression for a call of any of several ones."""
         calls = [self.gathering.expression(CALLED, function) for function in functions if function]
         return self._any_of(calls) if len(calls) > 1 else calls[0] if calls else u.OPAQUE
 
     def item(self, iterated: int) -> int:
-        """Return the number of what a loop over an expression binds."""
+        """Return the number of the value that a loop over an expression binds."""
         return self.gathering.expression(u.ITEM, iterated) if iterated else u.OPAQUE
 
     def entered(self, manager: int, is_async: bool) -> int:
-        """Return the number of what `with` binds: what the manager's `__enter__` gives."""
+        """Return the number of the value that `with` binds: of the manager's `__enter__`."""
         if not manager:
             return u.OPAQUE
         method = self.gathering.expression(ATTRIBUTE, manager, "__aenter__" if is_async else "__enter__")
@@ -141,7 +141,7 @@ class Expressions:
             self.visits[type_](self, node, place, READ)
 
     def _parts(self, binding: u.Binding, targets: Sequence[ast.expr]) -> Sequence[int]:
-        """Return what each of several targets is given, where as many values stand beside each other."""
+        """Return the values of several targets, where as many values stand beside each other."""
         form = self.forms[binding.first] if binding.how == u.ASSIGNED else ()
         is_known = form[:1] == (u.SEVERAL,) and len(form) == len(targets) + 1
         if not is_known or any(type(each) is ast.Starred for each in targets):
@@ -149,7 +149,7 @@ class Expressions:
         return form[1:]  # type: ignore[return-value]
 
     def _part(self, binding: u.Binding, targets: Sequence[ast.expr], number: int) -> u.Binding:
-        """Return what the target of a number is bound to where something is unpacked."""
+        """Return the value of one target, by its number, of an unpacking."""
         is_known = binding.how in (u.ASSIGNED, u.OTHER) and binding.first and not binding.second
         if not is_known or any(type(each) is ast.Starred for each in targets[: number + 1]):
             return u.Binding(u.OTHER, u.OPAQUE, 0, binding.line)
@@ -291,7 +291,7 @@ class Expressions:
         return self._any_of([taken, int(arguments[2])]) if len(arguments) == 3 else taken
 
     def _keyword(self, keyword: ast.keyword, place: Place, function: str, given: list[int]) -> int:
-        """Visit the value of a keyword, and return its number; add it to what is given where it is a type."""
+        """Visit the value of a keyword, and return its number; add it to `given` where it is a type."""
         if (function, keyword.arg) not in TYPE_KEYWORDS:
             return self.value(keyword.value, place)
         number = self.typed(keyword.value, place)
@@ -568,6 +568,6 @@ def _before_starred(arguments: Sequence[ast.expr]) -> int:
 
 
 def _is_patch(function: ast.expr) -> bool:
-    """Return whether what is called is `patch.multiple`, wherever `patch` comes from."""
+    """Return whether the callee is `patch.multiple`, wherever `patch` comes from."""
     before = function.value if isinstance(function, ast.Attribute) and function.attr == "multiple" else None
     return getattr(before, "attr", getattr(before, "id", "")) == "patch"

@@ -164,7 +164,7 @@ class Gathering:
         return number
 
     def list_words(self, first: int, last: int, place: Place) -> None:
-        """Note each word of the suite of a function that does not parse, and that what it may assign may be anything.
+        """Note each word of the suite of a function that does not parse; attributes it may assign may be anything.
 
         Parameters:
             first, last: its lines.
@@ -330,7 +330,7 @@ class Gathering:
         return number
 
     def uses(self) -> u.Uses:
-        """Return what was gathered."""
+        """Return the gathered uses."""
         if self.declares:
             self._carry_outward()
         exports, bound = self.exports, self.scopes[0].names.get("__all__")

@@ -8,7 +8,7 @@ as long as to find where the name is in it, and even to find where each piece be
     content  …                              the pieces, one behind the other: each is one value, or some expressions
 
 Invariants:
-- what comes out is what went in, whatever is asked for first;
+- decoded facts equal the encoded ones, whatever part is requested first;
 - several threads may ask at once: all of them have the same value of each piece.
 """
 
@@ -134,7 +134,7 @@ def _table(values: Mapping[str, object]) -> _Table:
 
 
 class _Decoded(Sequence[T]):
-    """A sequence of what `decoded` gives; it equals any other with the same elements."""
+    """A sequence of the elements that `decoded` gives; it equals any other with the same elements."""
 
     def __init__(self) -> None:
         self._found: dict[int, T] = {}

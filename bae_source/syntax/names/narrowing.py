@@ -107,7 +107,7 @@ class Narrowing:
                 yield Narrowed(place, node, original, number, self._bound(place, node))
 
     def _number(self, node: ast.expr, place: Place) -> int:
-        """Return the number of what was visited: names, attributes, and tuples of them."""
+        """Return the number of a visited name or attribute, or of a tuple of them."""
         if isinstance(node, ast.Name):
             return place.numbers.get(self._stored(node.id), u.OPAQUE)
         if isinstance(node, ast.Tuple):
@@ -144,7 +144,7 @@ class Narrowing:
 
 
 def _tested(test: ast.expr, holds: bool) -> Sequence[_Tested]:
-    """Return what a test tells of; nothing for most, which are many."""
+    """Return the expressions and types that a test compares; none for most tests, which are many."""
     if isinstance(test, ast.Call):
         is_type_test = isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2
         return ((test.args[0], test.args[1], holds),) if is_type_test else ()

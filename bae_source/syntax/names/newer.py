@@ -5,7 +5,7 @@
     f"{row["name"]:>{width}}"      (  row["name"],  width, )      since the names are all that matters
 
 Invariants:
-- what is overwritten keeps its length and its line ends, so each node stands where its code does;
+- overwritten text keeps its length and its line ends, so each node stands where its code does;
 - a text that is not understood so is refused, as the parser refused it.
 """
 
@@ -128,7 +128,7 @@ def _headers(text: str, lexed: Lexed) -> Iterator[_Header]:
 
 
 def _parts(text: str, brackets: Span) -> Iterator[Span]:
-    """Yield what the commas in brackets part."""
+    """Yield the pieces between the commas in brackets."""
     inner = Span(brackets.start + 1, brackets.end - 1)
     start = inner.start
     for at in _bare(text, inner, ","):

@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def _partly(source: Source) -> u.Uses:
-    """Return what can be said of a file that is too deep, or newer than the parser."""
+    """Return the uses that are known of a file that is too deep, or newer than the parser."""
     from bae_source.syntax.text.depth import shallow  # seldom needed
 
     parse(source)  # refuses what neither parser takes

@@ -6,7 +6,7 @@
     url.join(…)
 
 Invariants:
-- what is bound within such a part counts there as well, since code may run in circles;
+- a name bound within such a part counts there as well, since code may run in circles;
 - a name that is bound once is left as it is, since its scope says the same, and so is one that `global` or `nonlocal`
   shares with other functions.
 """

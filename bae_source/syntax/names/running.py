@@ -86,7 +86,7 @@ def called_by_import(uses: u.Uses) -> Counter[str]:
 
 
 def _runs_by_import(uses: u.Uses, number: int) -> bool:
-    """Return whether an import of the file runs what stands in a scope."""
+    """Return whether an import of the file runs the code in a scope."""
     while number >= 0:
         scope = uses.scopes[number]
         if scope.kind not in _RUN_BY_IMPORT:

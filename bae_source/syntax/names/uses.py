@@ -10,7 +10,7 @@ Invariants:
 - uses depend on the file's bytes alone (and on the parser's version), so they can be kept by their digest;
 - nothing is decided here that needs another file: expressions are kept as small trees, to be evaluated later;
 - private names in a class stand here as Python mangles them: `__m` in `class C` is `_C__m`;
-- what `global` and `nonlocal` let a function bind is bound in the scope that they mean;
+- a name that `global` or `nonlocal` lets a function bind is bound in the scope that they mean;
 - no mention is lost: code that could not be analysed is listed with the kind `MENTION`;
 - lines are 1-based, columns 0-based and in UTF-8 bytes, as `ast` has them.
 

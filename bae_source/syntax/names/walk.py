@@ -37,7 +37,7 @@ _BEGINS = re.compile(rb"#\s*type:")
 
 
 def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[int, int] | None = None) -> u.Uses:
-    """Return what a module refers to.
+    """Return the references in a module.
 
     Parameters:
         body: its statements.
@@ -274,7 +274,7 @@ class _Statements:
         self._exports(node, place)
 
     def _exports(self, node: ast.stmt, place: Place) -> None:
-        """Note what a statement says of the module's `__all__`, whose parts were visited, and the strings in it."""
+        """Note the listing in a statement about `__all__`, whose parts were visited, and the strings in it."""
         listing = listing_of(node) if not place.scope else None
         if listing is None:
             return
@@ -524,7 +524,7 @@ class TypeComments:
     def of_targets(
         self, comment: str | None, targets: list[ast.expr], place: Place, first: int, last: int
     ) -> list[int]:
-        """Visit the comment of what is assigned; return the number of each target's annotation, or nothing.
+        """Visit the comment behind an assignment; return the number of each target's annotation, or nothing.
 
         Parameters:
             first, last: lines in which the comment stands.
@@ -539,12 +539,12 @@ class TypeComments:
         return [self.expressions.annotation(inner.body, place)]
 
     def of_parameter(self, argument: ast.arg, place: Place, last: int) -> int:
-        """Visit the comment behind a parameter; return the number of what it says, or `OPAQUE`."""
+        """Visit the comment behind a parameter; return the number of its type, or `OPAQUE`."""
         found = self.of_targets(argument.type_comment, [], place, argument.lineno, last)
         return found[0] if found else u.OPAQUE
 
     def of_function(self, node: _Function, place: Place) -> tuple[dict[ast.arg, int], int]:
-        """Visit the comment below a header; return the annotations of parameters, and of what is returned."""
+        """Visit the comment below a header; return the annotations of parameters, and of the result."""
         inner = self._parsed(node.type_comment, "func_type") if node.type_comment else None
         if not isinstance(inner, ast.FunctionType):
             return {}, u.OPAQUE

@@ -145,7 +145,7 @@ class _Walker:
         floor: int,
         string: ast.Expr | None,
     ) -> bool:
-        """Note what an assignment binds, and say whether the string below documents it."""
+        """Note the bindings of an assignment, and return whether the string below documents it."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = tuple(dict.fromkeys(_names(targets)))
         if not names:

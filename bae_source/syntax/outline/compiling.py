@@ -8,7 +8,7 @@ Invariants:
 - nothing is run;
 - compiling all of a file takes as long as parsing it, so only the definitions that were written in are compiled, and
   the file as a whole where the text stands in none, or where one of them fails;
-- what is too long, too deep or too new for the running compiler is not judged.
+- code that is too long, too deep or too new for the running compiler is not judged.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class _Walker:
             self._read_exports(node)
 
     def _read_exports(self, node: cst.CSTNode) -> None:
-        """Take in what a statement of the module says of `__all__`."""
+        """Note a statement of the module about `__all__`."""
         text = self.collector.text[self._start(node) : self._end(node)]
         try:
             [statement] = ast.parse(text).body if "__all__" in text else [ast.Pass()]

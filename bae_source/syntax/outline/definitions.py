@@ -208,7 +208,7 @@ class Collector:
         self.joins = "\\\n" in text or "\\\r" in text  # most files join no lines, and need not be asked at each
 
     def outline(self) -> Outline:
-        """Return what was gathered."""
+        """Return the gathered outline."""
         return Outline(
             definitions=tuple(definition for definition in self.definitions if definition),
             suites=tuple(self.suites),

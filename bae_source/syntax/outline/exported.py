@@ -83,7 +83,7 @@ class Exports:
         return (tuple(self._names or ()), tuple(self._taken)) if self._is_read and self._taken else None
 
     def read(self, node: ast.stmt, number: Callable[[ast.expr], int] = lambda _: 0) -> None:
-        """Take in what a statement says of `__all__`.
+        """Note a statement about `__all__`.
 
         Parameters:
             number: gives the number of what stands for the list of another module, 0 where that is not known.

@@ -25,7 +25,7 @@ _STUB = "@stub"
 
 
 def missing_part(roles: Iterable[str | None]) -> str | None:
-    """Return what definitions of one name lack, by their own roles; None where they lack nothing."""
+    """Return the role that definitions of one name lack, by their own roles; None where they lack none."""
     found = set(roles)
     if found == {"overload"}:
         return "implementation"
@@ -70,7 +70,7 @@ def check_altered(tree: Tree, module: str, group: Group, after: Outline, members
 
 
 def _check_parts(tree: Tree, module: str, group: Group, roles: Sequence[str | None]) -> None:
-    """Refuse what a group's name comes to if it then lacks a part that it does not lack yet."""
+    """Refuse a change after which a name lacks a definition that it does not lack yet."""
     outline, name, lacks = tree.outline, group.qualname[-1].name, missing_part(roles)
     parent = outline.definitions[group.members[0]].parent
     if lacks is None or missing_part(_roles(outline, outline.named(parent, name))) is not None:
@@ -137,7 +137,7 @@ def _roles(outline: Outline, indices: Iterable[int]) -> list[str | None]:
 
 
 def _kinds(outline: Outline, indices: Sequence[int]) -> list[str]:
-    """Return what each of some definitions is in its group: its role, else its kind."""
+    """Return the role of each of some definitions in its group, else its kind."""
     roles = ["implementation" if role == "impl" else role for role in effective_roles(outline, indices)]
     return [role or outline.definitions[index].kind.value for role, index in zip(roles, indices, strict=True)]
 

@@ -13,7 +13,7 @@ _ITEM = re.compile(r"[^\W\d]\w*(?:\s+as\s+[^\W\d]\w*)?|\"\w+\"|'\w+'")
 
 
 def head_of(text: str) -> str:
-    """Return what tells the list of names in a statement from others; "" where it is none."""
+    """Return the head of a statement with a list of names; "" where it is none."""
     found = _match(text)
     return " ".join(found[1].split()) if found else ""
 
@@ -53,7 +53,7 @@ def _match(text: str) -> re.Match[str] | None:
 
 
 def _items(text: str) -> list[str] | None:
-    """Return the names of a list as they are written, white space in them as one; None where it is no plain one."""
+    """Return the names of a list as written, each run of white space as one space; None where it is not plain."""
     found = _match(text)
     if found is None:
         return None

@@ -79,12 +79,12 @@ def comment_apart(tree: Tree, index: int) -> Span | None:
 
 
 def shared_comment(tree: Tree, members: Sequence[int]) -> str | None:
-    """Return the owned comment of a symbol if it may speak of what stands below it, too; None where it does not.
+    """Return the owned comment of a symbol if it may be about the code below it, too; None where it is not.
 
     It may where the next statement of the suite follows line by line, without a comment of its own, as in a group below
     a heading; and where it has a ruled line.
 
-        # warm                  <- may speak of both
+        # warm                  <- may be about both
         RED = 1
         ORANGE = 2
     """
@@ -195,7 +195,7 @@ def definition_around(outline: Outline, offset: int) -> int | None:
 
 
 def indent_unit(tree: Tree, definition: Definition) -> str | None:
-    """Return by what a definition's suite is indented against it; None where that cannot be said."""
+    """Return the indentation of a definition's suite against it; None where it is not known."""
     inner = suite_indent(tree, definition)
     if inner is None or not inner.startswith(definition.indent):
         return None
@@ -222,7 +222,7 @@ def effective_role(outline: Outline, index: int) -> str | None:
 
 
 def effective_roles(outline: Outline, indices: Iterable[int]) -> list[str | None]:
-    """Return of each of some definitions which accessor or overload it is."""
+    """Return the role of each of some definitions: its accessor, or that it is an overload."""
     beside: dict[tuple[int, str], set[str | None]] = {}
     found: list[str | None] = []
     for index in indices:
@@ -303,12 +303,12 @@ def _canonical(outline: Outline, found: list[int], chosen: tuple[int, ...], name
     return segments_of(outline, found, name)[chosen[0]]
 
 
-def segments_of(outline: Outline, found: Sequence[int], name: str) -> dict[int, Segment]:
+def segments_of(outline: Outline, indices: Sequence[int], name: str) -> dict[int, Segment]:
     """Return the component that means each of several definitions of one name: by its role if only it has that."""
-    roles = effective_roles(outline, found)
+    roles = effective_roles(outline, indices)
     segments: dict[int, Segment] = {}
     overloads = 0
-    for number, (index, role) in enumerate(zip(found, roles, strict=True)):
+    for number, (index, role) in enumerate(zip(indices, roles, strict=True)):
         if role == "overload":
             segments[index] = Segment(name, accessor=role, number=overloads)
             overloads += 1

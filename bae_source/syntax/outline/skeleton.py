@@ -54,7 +54,7 @@ def docstring(tree: Tree, members: Sequence[int] | None) -> str:
 
 
 def skeleton(tree: Tree, members: Sequence[int] | None) -> str:
-    """Return the names and signatures of some definitions and of what is inside them; None for the whole module.
+    """Return the names and signatures of some definitions and of their members; None for the whole module.
 
     What is inside a function is its own affair, and shown only where that function itself is asked for.
     """

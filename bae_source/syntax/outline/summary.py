@@ -62,7 +62,7 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def leads(self) -> bool:
-        """Return whether it is the first, or the only one, of what its name means there."""
+        """Return whether it is the first, or the only one, of the definitions of its name there."""
         return self.group < 0
 
 

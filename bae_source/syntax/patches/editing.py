@@ -17,7 +17,7 @@ from bae_source.syntax.patches.view import View, bare, exact
 
 
 def edits(view: View, fits: Iterable[Fit]) -> list[Edit]:
-    """Return the edits that the hunks of one file come to, sorted.
+    """Return the edits of the hunks of one file, sorted.
 
     Raises:
         UnicodeEncodeError: the file's encoding has no such character.
@@ -37,7 +37,7 @@ def joined(lines: Iterable[Line]) -> bytes:
 
 
 def _is_verbatim(view: View, fit: Fit) -> bool:
-    """Return whether the hunk has the file's own line ends, so that those of what comes are meant."""
+    """Return whether the hunk has the file's own line ends, so that those of its new lines are meant."""
     old = fit.hunk.old
     if not old:
         return not view.is_crlf or any(line.text.endswith("\r") for line in fit.hunk.new)
@@ -46,7 +46,7 @@ def _is_verbatim(view: View, fit: Fit) -> bool:
 
 
 def _text(view: View, fit: Fit, lines: tuple[int, int], new: Sequence[Line], *, verbatim: bool) -> str:
-    """Return what stands in the place of some lines of the file, from and to."""
+    """Return the new text of some lines of the file, from and to."""
     start, stop = lines
     newline = "\n" if verbatim else view.newline_at(start)
     pieces = []

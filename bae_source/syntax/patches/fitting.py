@@ -128,7 +128,7 @@ def _apart(found: list[Fitted]) -> list[Fitted]:
         if isinstance(each, Fit)
         for start, stop, _ in runs(each)
     )
-    end, last = (-1, -1), -1  # of what reaches farthest until here
+    end, last = (-1, -1), -1  # of the range that reaches farthest so far
     for start, stop, number in taken:
         each = found[max(number, last)]
         if last >= 0 and number != last and _meet(end, (start, stop)) and isinstance(each, Fit):
@@ -201,7 +201,7 @@ class _Search:
         return self._with_other_context()
 
     def _at(self, at: int) -> Fitted:
-        """Return what comes of the one place where the old lines stand."""
+        """Return the fit, or misfit, at the one place where the old lines stand."""
         hunk = self._hunk
         if self._stands_at(at):
             return Applied(hunk, at)
@@ -218,7 +218,7 @@ class _Search:
         return Fit(hunk=hunk, start=at, closeness=closeness, added=added, removed=removed, unlike=unlike)
 
     def _unlike(self, at: int) -> str | None:
-        """Return in what the surroundings of a place are others than the hunk names; None where they are elsewhere."""
+        """Return the difference between a place's surroundings and the hunk's; None where the place is elsewhere."""
         anchors = self._hunk.anchors
         if not anchors or _is_below(self._view, at, anchors):
             return ""
@@ -305,7 +305,7 @@ class _Search:
         return self._hunk.adds and is_same and _ends_alike(view, at, new)
 
     def _bearing(self, new: Sequence[Line]) -> list[int]:
-        """Return the places where new lines stand: of context but for white space at ends, of what comes as it is."""
+        """Return the places where new lines stand: context but for white space at line ends, added lines exactly."""
         if not any(bare(line.text) for line in new):
             return []
         places = self._view.places([line.text for line in new], loose)
@@ -342,7 +342,7 @@ def _closeness(view: View, at: int, old: Sequence[Line]) -> Closeness | None:
 
 
 def _compared(view: View, at: int, old: Sequence[Line]) -> tuple[Closeness | None, str, str]:
-    """Return how far some lines are those of a file, and what they are indented by more and less there.
+    """Return how far some lines agree with a file's, and the difference of their indentation.
 
     Returns:
         None for the first where they are others.

@@ -21,7 +21,7 @@ _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?\s*")
 
 
 def is_patch(text: str) -> bool:
-    """Return by its first line whether a text is a patch."""
+    """Return whether a text is a patch, by its first line."""
     return _BEGINS.match(text) is not None
 
 

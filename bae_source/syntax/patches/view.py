@@ -104,7 +104,7 @@ class View:
 
     @cached_property
     def _offsets(self) -> list[int]:
-        """Offset of each line in the file's bytes, and of what is behind the last."""
+        """Offset of each line in the file's bytes, and the offset behind the last."""
         found, at = [], self._lead
         for piece in self._pieces:
             found.append(at)
@@ -124,7 +124,7 @@ class View:
 
 
 def _codec(content: bytes, texts: Sequence[str], *, python: bool) -> tuple[str, str]:
-    """Return the encoding in which a hunk's text and a file are compared, and what becomes of what it has not.
+    """Return the encoding in which a hunk's text and a file are compared, and the handling of other characters.
 
     A diff that git made has the very bytes of the file, which stand as surrogate escapes where they are no UTF-8; one
     that was written as text has characters.

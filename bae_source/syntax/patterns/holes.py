@@ -96,7 +96,7 @@ def _spelled(thing: object) -> object:
 
 
 def _key(thing: object) -> object:
-    """Return what is equal for equal code."""
+    """Return a key that is equal for equal code."""
     if isinstance(thing, (list, tuple)):
         return tuple(_key(each) for each in thing)
     if isinstance(thing, ast.Name):
@@ -114,7 +114,7 @@ def _key(thing: object) -> object:
 
 
 def things_of(code: Sequence[object]) -> tuple[object, ...]:
-    """Return what a `$$$` stands for; of a dictionary's items the nodes."""
+    """Return the code that a `$$$` stands for; of a dictionary's items the nodes."""
     if not code or not isinstance(code[0], Item):
         return tuple(code)
     pairs = [(item.key, item.value) for item in code if isinstance(item, Item)]
@@ -122,7 +122,7 @@ def things_of(code: Sequence[object]) -> tuple[object, ...]:
 
 
 def alike(things: tuple[Any, ...]) -> object:
-    """Return what is equal wherever `bind` takes things for equal, though maybe for others too."""
+    """Return a key that is equal wherever `bind` takes things for equal, though maybe for others too."""
     return tuple(name if isinstance(name := _spelled(each), str) else _key(each) for each in things)
 
 

@@ -1,7 +1,7 @@
-"""Comparing a pattern's tree with code's, node by node, and what the holes stand for.
+"""The comparison of a pattern's tree with code's, node by node, and the code that holes stand for.
 
 Invariants:
-- what a pattern does not write must not be there, but for decorators, annotations and type parameters; the decorators
+- code that a pattern does not write must not be there, but for decorators, annotations and type parameters; decorators
   that it writes may have others around them.
 """
 
@@ -219,7 +219,7 @@ class Places:
         return [place for place, each in enumerate(self.code) if next(match(thing, each, {}), None) is not None]
 
     def fitting(self, index: int, bound: Bindings) -> Sequence[int]:
-        """Return the places that a thing may match with what is bound: those where its holes stand for the same."""
+        """Return the places that a thing may match with present bindings: those where its holes stand for the same."""
         ways = self._ways_of(index) if bound else ()
         holes = tuple(sorted(ways[0][1].keys() & bound.keys())) if ways else ()
         if not holes:

@@ -197,7 +197,7 @@ def _lost_first_indent(body: str, lexed: Lexed, plain: Given, unit: str, target_
 
 
 def _increments(body: str, lexed: Lexed) -> list[int]:
-    """Return by how many characters each suite is indented against the one around it, in source order."""
+    """Return the indentation of each suite against the one around it, in characters and in source order."""
     levels, steps = [0], []
     for start, kind in zip(lexed.starts, lexed.kinds, strict=True):
         if kind is not LineKind.LOGICAL:
@@ -275,7 +275,7 @@ def _parsed(body: str, lexed: Lexed, indent: str, imports: str) -> Given:
 
 
 def _unit(body: str, lexed: Lexed, indent: str) -> str | None:
-    """Return by what the first suite is indented against the statements around it."""
+    """Return the indentation of the first suite against the statements around it."""
     for start, kind in zip(lexed.starts, lexed.kinds, strict=True):
         if kind is LineKind.LOGICAL:
             space = _space(body, start).rpartition("\f")[2]

@@ -6,7 +6,7 @@
     def h(self): self.x = 1    def h(self): self.x = 1
 
 Invariants:
-- what a function outside the class could not do refuses: `super()`, `__class__`, private names, other decorators.
+- code that works in a class alone is a reason to refuse: `super()`, `__class__`, private names, other decorators.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _is_inside_brackets(text: str) -> bool:
 
 
 def _pasted_as(text: str) -> str | None:
-    """Return what a text has that no source has, as a clause; None where it has nothing of the kind."""
+    """Return the clause about a mark of pasted text that no source has; None where it has none."""
     lines = NEWLINE.split(text)
     if unnumbered(text) is not None and not _is_inside_brackets(text):
         return _begins_with_numbers(text)

@@ -273,7 +273,7 @@ class _Lines:
 
 
 def placeholders(text: str) -> list[_Found]:
-    """Return what in a file stands for code that is not there, in source order."""
+    """Return the placeholders of a file for code that is left out, in source order."""
     lexed = lex(text)
     lines = list(_Lines(text, lexed))
     strings = {span.start: span.end for span in lexed.strings}

@@ -4,7 +4,7 @@
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
 - no edit stands inside a definition that is neither a target, nor in one, nor around one;
-- what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
+- the code of an edit ends with it or with the target: no statement behind is drawn into a definition, and none that
   belongs to one around the target falls out of it;
 - a string that stays documents what it documented: no other attribute, function or class, and no module.
 """
@@ -159,7 +159,7 @@ def _is_name(text: str) -> bool:
 
 
 def replaced_and_written(splices: Sequence[tuple[Span, str]]) -> tuple[list[Span], list[Span]]:
-    """Return what some splices replace in the old text, and where what they write stands in the new one."""
+    """Return the replaced spans of the old text, each with the span of its new text."""
     places = _places(coalesced(list(splices)))
     return [place.span for place in places], [place.written for place in places]
 
@@ -264,7 +264,7 @@ def _limit(span: Span, places: list[_Place], targets: Sequence[Span]) -> int:
 
 
 def _check_strings(before: Tree, after: Tree, places: list[_Place]) -> None:
-    """See that no string outside the edits has come to document something else.
+    """Check that no string outside the edits documents something else now.
 
     An owner that has only got another name is the same one.
     """

@@ -59,7 +59,7 @@ def remove(tree: Tree, module: str, group: Group) -> tuple[Splices, list[Notice]
 
 
 def lost_inside(tree: Tree, group: Group, new_source: str = "") -> list[Notice]:
-    """Return notices of what stands between the definitions of a symbol, rules over all that follows, and goes.
+    """Return notices about directives for all that follows that go, since they stand between a symbol's definitions.
 
     Parameters:
         new_source: what takes the place of the symbol.
@@ -75,7 +75,7 @@ def lost_inside(tree: Tree, group: Group, new_source: str = "") -> list[Notice]:
 
 
 def lost_comment(name: str, comment: str) -> Notice:
-    """Return the notice of a comment that goes with a symbol and may speak of what stands below it, too."""
+    """Return the notice about a comment that goes with a symbol and may be about the code below it, too."""
     return Notice(
         "comment_gone",
         f"The comment above {name} went with it, and may be about the code below as well: {on_one_line(comment)}",

@@ -77,7 +77,7 @@ def replace(tree: Tree, module: str, group: Group, new_source: str, *, comment: 
 
 
 def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
-    """Return whether the new source is what is there, as it stands or as reading it dedented shows it."""
+    """Return whether the new source equals the present one, as it stands or as reading it dedented shows it."""
     present = span.cut(tree.text)
     if new_source == present:
         return True
@@ -309,7 +309,7 @@ class _Replacing:
         return [(span, text)] if span.cut(self.tree.text) != text else []
 
     def _comment_lost(self, target: int) -> list[Notice]:
-        """Name a comment that the given one replaces, though it may speak of what stands below the symbol, too."""
+        """Name a comment that the given one replaces, though it may be about the code below the symbol, too."""
         given = self._comment_of(target)
         shared = shared_comment(self.tree, self.group.members) if given and self.comment is None else None
         if given is None or shared is None or on_one_line(shared) in on_one_line(given.cut(self.given.text)):

@@ -109,7 +109,7 @@ def kept_docstrings(
 
 
 def _spliced_inside(piece: Span, text: str, splices: Splices) -> str:
-    """Return what `piece` of the text becomes by the splices that lie inside it."""
+    """Return `piece` of the text with the splices inside it applied."""
     inside = [(Span(s.start - piece.start, s.end - piece.start), new) for s, new in splices if piece.contains(s)]
     return splice(piece.cut(text), inside)
 

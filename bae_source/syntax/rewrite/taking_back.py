@@ -7,7 +7,7 @@
     f 0, g 2, h                          unless g or h uses json
 
 Invariants:
-- what the change did not touch keeps its bytes, and what it did touch must still be what the change left;
+- code that the change did not touch keeps its bytes, and code that it did touch must be as the change left it;
 - the result is compared symbol by symbol with what it has to be, so it is right or there is none;
 - a name that goes must not be in use in what has changed since.
 """
@@ -69,7 +69,7 @@ class _Merge:
         self._behind: dict[int, list[str]] = {}
         self._changed: list[str] = []
         self._listed: dict[int, str] = {}
-        """Lists of names of which only some go or come, by the unit of what the change left."""
+        """Lists of names of which only some go or come, by the unit after the change."""
 
     def run(self) -> TakenBack:
         """Go through what the change did, one difference after the other."""
@@ -229,7 +229,7 @@ class _Merge:
                 self._instead[n + 1] = [space + below.raw]
 
     def _unexpected(self, found: Sequence[Unit]) -> list[str]:
-        """Return the qualnames of what is not as it has to be: the change's own as before it, all else as it is."""
+        """Return the qualnames that are not as required: the change's own as before it, all others as they are."""
         lists = set(self._listed.values())
         versions = (self._left, self._now, self._aim, found)
         left, now, aim, after = (_by_name([u for u in units if (u.name or u.head) not in lists]) for units in versions)

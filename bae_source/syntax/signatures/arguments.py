@@ -115,7 +115,7 @@ def fits(arguments: Sequence[Argument], signature: Signature, skipped: int) -> b
 
 
 def given_to(arguments: Sequence[Argument], signature: Signature, skipped: int) -> Mapping[str, str] | None:
-    """Return what the arguments of a call give to each parameter of a function; None where it does not take them.
+    """Return the argument of a call for each parameter of a function; None where it does not take them.
 
     Parameters:
         skipped: how many of its first parameters are bound already.
@@ -349,7 +349,7 @@ class _Rewriting:
         )
 
     def _new(self) -> dict[str, str] | Left | Lacking:
-        """Return what the call gives for parameters for which it gave nothing, by their names."""
+        """Return the new arguments of a call for parameters that had none, by their names."""
         before, found = self.change.before.named, dict[str, str]()
         bound_first = {each.name for each in self.change.after.positional[: self.skipped]}
         for name, each in self.change.after.named.items():

@@ -23,7 +23,7 @@ _INDENT = "    "
 
 
 def header_splices(text: str, header: Header, after: Signature, newline: str) -> list[tuple[Span, str]] | None:
-    """Return what gives a header another signature; None where its commas stand in an unusual way.
+    """Return the splices that give a header another signature; None where its commas stand in an unusual way.
 
     Parameters:
         text: of the file.

@@ -5,7 +5,7 @@
 
 Invariants:
 - an item that stays keeps its bytes, unless another text is wanted for it;
-- what stands between items stays: line breaks, comments; a comment behind an item on its line goes where the item goes.
+- the text between items stays: line breaks, comments; a comment behind an item on its line goes where the item goes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     if $X == None: $$$B  -> if $X is None: $$$B          the suite stays as it is, with its comments
 
 Invariants:
-- what a hole stands for is put in as it is written, with its comments and its layout;
+- the code of a hole is put in as it is written, with its comments and its layout;
 - a text is read by Python as the replacement is, with what its holes stand for in their places;
 - a place that cannot take the replacement has a reason, and no text.
 """
@@ -122,7 +122,7 @@ class Replacer:
         return "    "
 
     def replaced(self) -> Iterator[Replaced]:
-        """Yield every match with what takes its place; those in others, too."""
+        """Yield every match with its replacement; those in others, too."""
         for number in reversed(range(len(self.matches))):
             self._of(number)  # what stands in others first, so that no chain leads too deep
         for number in range(len(self.matches)):
@@ -166,7 +166,7 @@ class Replacer:
 
     @cached_property
     def _is_out_of_place(self) -> bool:
-        """Return whether code may come to stand outside the function or loop that it needs."""
+        """Return whether the replacement may stand outside the function or loop that it needs."""
         return may_be_out_of_place(self.template.tree, self.pattern.tree)
 
     def _expression(self, number: int, match: Match) -> str:
@@ -326,7 +326,7 @@ class Replacer:
         }
 
     def _text(self, number: int, things: Sequence[Any], *, many: bool) -> str:
-        """Return what a hole stands for as it is written, matches in it replaced."""
+        """Return the source text of a hole's code, with the matches in it replaced."""
         if not things:
             return ""
         if isinstance(things[0], str):
@@ -337,7 +337,7 @@ class Replacer:
         return self._cut(number, Span(min(each.start for each in spans), max(each.end for each in spans)))
 
     def _spans(self, things: Sequence[Any], *, many: bool) -> list[Span]:
-        """Return where what a hole stands for lies; each of several things with the brackets around it."""
+        """Return the spans of a hole's code; each of several things with the brackets around it."""
         spans = [self._span(each) for each in things]
         if not many:
             return spans
@@ -467,7 +467,7 @@ class Replacer:
         )
 
     def _indent_of(self, match: Match, name: str) -> str:
-        """Return the indentation of the statement in which what a hole stands for is written."""
+        """Return the indentation of the statement that a hole's code stands in."""
         things = match.bound[name]
         node = things[0] if things and isinstance(things[0], ast.AST) else match.first
         while not isinstance(node, ast.stmt) and node in self.parents:
@@ -559,7 +559,7 @@ class Replacer:
 
 
 def _region(block: Block | None, spans: Sequence[Span]) -> Span:
-    """Return where what a hole stands for lies; statements with their comments."""
+    """Return the span of a hole's code; statements with their comments."""
     start, end = min(each.start for each in spans), max(each.end for each in spans)
     return Span(block.span.start + len(block.lead), block.span.end) if block is not None else Span(start, end)
 

@@ -7,7 +7,7 @@
 
 Invariants:
 - comments above the first statement and behind the last one of a suite go along; one behind a header stays with it;
-- what a string holds does not move.
+- the lines inside a string do not move.
 """
 
 from __future__ import annotations

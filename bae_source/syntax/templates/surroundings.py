@@ -149,7 +149,7 @@ def statement_around(source: Source, node: ast.AST, parents: Parents) -> Stateme
 
 
 def _brackets(source: Source, child: ast.AST, around: ast.AST) -> tuple[str, str] | None:
-    """Return what stands around an expression that is an argument, an element or an index; None for all else."""
+    """Return code to stand before and behind an argument, an element or an index; None for any other expression."""
     if isinstance(around, ast.FormattedValue):
         mark = "'''" if "'''" not in span_of(source, child).cut(source.text) else '"' * 3
         return f"f{mark}{{", f" }}{mark}"

@@ -1,4 +1,4 @@
-"""A replacement with holes: code that takes the place of what a pattern matches.
+"""A replacement with holes: code that takes the place of a pattern's matches.
 
     http.get($URL, timeout=5)        $URL: the text that the pattern's hole of that name stands for
     with lock:                       $$$BODY: statements, moved to where the hole stands
@@ -110,7 +110,7 @@ def holes_of(code: str) -> list[Hole]:
 
 
 def reading(code: str, *, untold: bool = True) -> object | None:
-    """Return what is equal for code that Python reads alike; None for what it does not read.
+    """Return a key that is equal for code that Python reads alike; None for code that does not parse.
 
     Parameters:
         untold: whether what a pattern may leave out counts: annotations, decorators and type parameters.

@@ -53,7 +53,7 @@ def named_in(content: bytes, source: Source | None) -> Named:
 
 
 def _renames(imported: bytes) -> bool:
-    """Return whether `as` stands in what is imported."""
+    """Return whether `as` stands in an import."""
     return b" as " in imported.translate(_SPACED)
 
 
@@ -70,7 +70,7 @@ def _aliases(imports: list[bytes]) -> str:
 
 
 def _headers(content: bytes) -> Iterator[bytes]:
-    """Yield what stands between the parentheses of each class header, and perhaps more.
+    """Yield the text between the parentheses of each class header, and perhaps more.
 
     What looks like a header and is none may seem to end inside a true one, so the search goes on where it began.
     """

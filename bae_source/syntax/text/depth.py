@@ -59,7 +59,7 @@ def _long_chains(text: str, lexed: Lexed) -> list[Span]:
     spans: list[Span] = []
     for start, end in zip(logical, [*logical[1:], len(text)], strict=False):
         if end - start > MAX_CHAIN:
-            spans += _Chains(flat, start, end).found()
+            spans += _Chains(flat, start, end).run()
     return spans
 
 
@@ -81,7 +81,7 @@ class _Chains:
         self.levels = [_Level(start)]
         self.spans: list[Span] = []
 
-    def found(self) -> list[Span]:
+    def run(self) -> list[Span]:
         for token in _TOKEN.finditer(self.flat, self.levels[0].start, self.end):
             level = self.levels[-1]
             if token["open"]:

@@ -4,7 +4,7 @@
                                                      }"                         a line end where the quotes stand alone
 
 Invariants:
-- what is looked at parses on the Python that runs here, which is 3.12 or newer: only its tokens have fields;
+- the text parses on the Python that runs here, which is 3.12 or newer: only its tokens have fields;
 - text whose f-strings are plain, as nearly all are, is not cut into tokens.
 """
 

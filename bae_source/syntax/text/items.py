@@ -7,7 +7,7 @@
     ]
 
 Invariants:
-- what stands between two items, comments among it, stays where it is;
+- the text between two items, comments included, stays where it is;
 - an item goes where the order of the others says, if they have one, and else behind them all;
 - taking an item out is the inverse of putting it in: every byte comes back.
 """
@@ -118,7 +118,7 @@ ORDERS: tuple[Order, ...] = (str, by_kind, folded, natural, caseless)
 
 
 def place_of(keys: Sequence[str], key: str, orders: Sequence[Order] = ORDERS) -> int:
-    """Return before which of some items a new one goes: where their order says; behind them if they have none.
+    """Return the number of the item before which a new one goes by their order; behind them if they have none.
 
     A single item is in order, so that two will be.
     """
@@ -239,7 +239,7 @@ def _detached_out(items: Items, at: int, end: int, lines: Lines) -> Splices:
 
 
 def _line_of(span: Span, lines: Lines) -> Span:
-    """Return the whole line of what has it to itself, else its own span."""
+    """Return the whole line of an item that has it to itself, else its own span."""
     line = Span(lines.start(lines.number(span.start)), lines.end(lines.number(span.end - 1)))
     return line if line.cut(lines.text).strip() == span.cut(lines.text) else span
 
@@ -310,7 +310,7 @@ def _indent(span: Span, lines: Lines) -> str:
 
 
 def _indent_of(items: Items, lines: Lines) -> str:
-    """Return what indents the lines of items."""
+    """Return the indentation of the lines of items."""
     for span in items.spans[::-1]:
         if _starts_line(span, lines):
             return _indent(span, lines)

@@ -9,7 +9,7 @@
 
 The rule: of a block, the lines down to the last one for a tool stay. In a block that stands at the head of a file, with
 nothing but the module's docstring above it, the whole of it stays if one of its lines is a licence, names an author, or
-speaks of the file ("This module …"), since the end of such text and the next comment look alike. A comment that is
+mentions the file ("This module …"), since the end of such text and the next comment look alike. A comment that is
 for the next statement alone (`# noinspection`, `# pylint: disable-next`, `#: …`) is the symbol's.
 """
 

@@ -32,7 +32,7 @@ class Revision:
             self.text = "".join(map(self._shown, self._pieces))
 
     def splices(self) -> Splices:
-        """Return what all steps come to, as splices on the first text."""
+        """Return the result of all steps, as splices on the first text."""
         result: Splices = []
         position, new = 0, ""
         for piece in (*self._pieces, Span(len(self._first), len(self._first))):

@@ -258,7 +258,7 @@ def parsable(content: bytes, known: str | None = None) -> Source:
 
 
 def check_length(characters: int) -> None:
-    """See that a text is not too long to be parsed; raise `not_lossless` if it is."""
+    """Check that a text is not too long to be parsed; raise `not_lossless` if it is."""
     if characters > MAX_CHARACTERS:
         raise SourceError(
             "not_lossless",
@@ -269,7 +269,7 @@ def check_length(characters: int) -> None:
 
 
 def codec_of(content: bytes) -> str | None:
-    """Return the encoding in which the text of a file that is no Python is taken; None for what is no text."""
+    """Return the encoding of a file that is no Python; None for a file that is no text."""
     if b"\0" in content or content.startswith(_UTF_16):
         return None
     try:
@@ -301,7 +301,7 @@ def with_newlines(text: str, newline: str) -> str:
 
 
 def kept_uniform(text: str, around: str) -> str:
-    """Return new text with the line ends of the text that it comes to, where all of these are of one kind."""
+    """Return new text with the line ends of its file's text, where these are all of one kind."""
     kinds = newline_kinds(around)
     return NEWLINE.sub(next(iter(kinds)), text) if len(kinds) == 1 and text else text
 

@@ -2,7 +2,7 @@
 
 Invariants:
 - a file that is replaced keeps its encoding, its BOM and its line ends;
-- what is returned decodes to the very text that it was made of.
+- the returned bytes decode to the very text that they were made of.
 """
 
 from __future__ import annotations

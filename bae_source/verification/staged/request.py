@@ -85,7 +85,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             )
         paths = self.files or workspace.staged.index.staged()
         with collector_off():
-            modules = workspace.asked(self.files or (*paths, *workspace.staged.index.gone()))
+            modules = workspace.modules_around(self.files or (*paths, *workspace.staged.index.gone()))
             others, unknown = workspace.apart(paths)
             wrong, untold = _unparsed(workspace, modules, others)
             imports = Imports(workspace)

@@ -1,1 +1,1 @@
-"""Calls, what is called, and what nothing calls."""
+"""Calls, callees, and definitions without uses."""

@@ -1,4 +1,4 @@
-"""Calls of a function or a class that do not stand behind its name: what is called is known by what it holds.
+"""Calls of a function or a class that do not stand behind its name: the callee is known by its value.
 
     run = send; run()                     `run` holds `send`, wherever else it is imported
     (send if c else wait)(x)              unsure
@@ -10,7 +10,7 @@
                                           in a method of the class; in one of a class above it is unsure
 
 Invariants:
-- what a call calls is what `calls` says, so callers and callees of one call agree;
+- `calls` alone decides the callee of a call, so callers and callees of one call agree;
 - a place is looked at where a name stands near it, in the same function, that holds what is called, gives it, or has
   it inside, as tables do: a value that goes through parameters without annotations is not followed.
 """
@@ -36,7 +36,7 @@ from bae_source.project.references.types.values import NO_VALUE, Class, Function
 from bae_source.syntax.names import uses as u
 
 _MOST_FOLLOWED = 30
-"""Names that are followed which hold what is called, or give it."""
+"""Most names followed that hold the target, or return it."""
 _SEVERAL = Reason.SEVERAL.of(what="what is called")
 _BY_OTHERS = Reason.BOUND_BY_OTHERS.of(name="what is called")
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
@@ -82,7 +82,7 @@ class Calling:
         self.unreadable: dict[str, ResourceError] = {}
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self._followed: dict[Symbol, str | None] = {}
-        """By each name that holds what is called, why it may hold something else, or ""; None where it gives it."""
+        """By each name that holds the target, why it may hold something else, or ""; None where it returns it."""
         self._waiting: list[Symbol] = []
         self._follows = 0
         self._places: dict[_Place, list[_Near]] = {}
@@ -125,7 +125,7 @@ class Calling:
 
     @cached_property
     def bound_anew(self) -> str:
-        """Return the reason why calls by name may be of something that code puts in its place; "" where none does."""
+        """Return the reason why calls by name may reach a replacement that code assigns; "" where there is none."""
         if not self.targets:
             return ""
         variables = Variables(self.project, WHATEVER)
@@ -153,7 +153,7 @@ class Calling:
                     yield Function(symbol.path, first, second)
 
     def _look_around(self, path: str, names: Collection[str], *, as_carriers: bool = False) -> None:
-        """Look at what is called where some names stand, and which other names are given what they hold.
+        """Note the calls near some names, and the other names that get their values.
 
         Parameters:
             as_carriers: whether these names hold the target inside something else, such as a table.
@@ -445,7 +445,7 @@ class Calling:
 
 
 def _given(binding: u.Binding) -> int:
-    """Return the number of what a name is given; `OPAQUE` where that does not stand in its binding."""
+    """Return the number of the value that a binding gives; `OPAQUE` where it has none."""
     how, first, second, _ = binding
     if how in (u.ASSIGNED, u.OTHER):
         return first

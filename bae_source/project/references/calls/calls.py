@@ -1,4 +1,4 @@
-"""The calls in a definition: each by the address of what is called, or as it is written where that is not known.
+"""The calls in a definition: each by the address of the callee, or as it is written where that is not known.
 
 g()              app.core.g
 self.n()         app.core.A.n, where A is a base that defines it
@@ -144,7 +144,7 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
 def calls_at(
     project: Project, places: Iterable[tuple[str, str, u.Mention]]
 ) -> tuple[list[Call], dict[str, ResourceError]]:
-    """Return what some calls call, and the files that could not be read and may bind it anew.
+    """Return the callees of some calls, and the files that could not be read and may bind them anew.
 
     Parameters:
         places: the file of each call, its name, and its mention.
@@ -161,7 +161,7 @@ def calls_at(
 
 
 def values_called(project: Project, path: str, name: str, mention: u.Mention) -> Values:
-    """Return what a call calls that has no name, or the name of a variable, or makes an instance by `__new__`."""
+    """Return the called values of a call without a name, of a variable, or that makes an instance by `__new__`."""
     _, _, scope, _, receiver, _ = mention
     inference = project.inference
     if name == _NEW:
@@ -228,7 +228,7 @@ def _is_variable(project: Project, symbol: Symbol) -> bool:
 
 
 def _own(project: Project, variables: Variables, call: Call) -> frozenset[Symbol]:
-    """Return the names of modules and classes that hold what is called."""
+    """Return the names of modules and classes that hold the callee."""
     _, _, scope, _, receiver, _ = call.mention
     if call.name == u.NAMELESS:
         return frozenset()
@@ -254,7 +254,7 @@ def leading_to(project: Project, path: str, name: str, mention: u.Mention) -> tu
 
 
 def _of_receivers(project: Project, values: Values, name: str) -> tuple[Collection[str], bool]:
-    """Return the addresses of what an attribute of any of several values may be, and whether there may be more."""
+    """Return the addresses that an attribute of any of several values may have, and whether there may be more."""
     addresses: dict[str, None] = {}
     plain = [value for value in values if not isinstance(value, Rebound)]
     known = [value for value in plain if not lacks(value, name)]  # on others the call would fail
@@ -283,7 +283,7 @@ def _is_hooked(project: Project, value: Value, name: str) -> bool:
 
 
 def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[Collection[str], bool]:
-    """Return the addresses of what may be meant, and whether there may be more."""
+    """Return the addresses of meanings, and whether there may be more."""
     found: list[str] = []
     unknown = False
     for meaning in meanings:
@@ -303,7 +303,7 @@ def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> 
 
 
 def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
-    """Return the addresses of what a name may hold, and whether there may be more."""
+    """Return the addresses of a name's values, and whether there may be more."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
         return _of_values(project, project.inference.values_of(symbol))
@@ -317,14 +317,14 @@ def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
 
 
 def _defined(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> list[u.Binding]:
-    """Return what defines a function or class; nothing for a property, which takes what is assigned to it."""
+    """Return the definitions of a function or class; none for a property, which takes assigned values."""
     scopes = project.uses(symbol.path).scopes
     found = [binding for binding in bindings if binding.how in (u.FUNCTION, u.CLASS)]
     return [] if any(u.Flag.PROPERTY in scopes[of].flags for _, of, *_ in found) else found
 
 
 def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> Values:
-    """Return what is assigned to the name of a function or class."""
+    """Return the values assigned to the name of a function or class."""
     given = (
         project.inference.values(symbol.path, binding[_VALUE_OF[binding.how]] if binding.how in _VALUE_OF else u.OPAQUE)
         for binding in bindings
@@ -334,14 +334,14 @@ def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding
 
 
 def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
-    """Return whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
+    """Return whether the assigned value is a call with the name's former value: `f = cached(f)`, as decorators do."""
     how, value, _, line = binding
     is_call = how == u.ASSIGNED and uses.expressions[value][:1] in ((u.CALLED,), (u.TYPED,))
     return is_call and any(mention.line == line and mention.kind == u.READ for mention in uses.mentions.get(name, ()))
 
 
 def _of_values(project: Project, values: Values) -> tuple[Collection[str], bool]:
-    """Return the addresses of what is called by calling any of several values, and whether there may be more."""
+    """Return the addresses that a call of any of several values reaches, and whether there may be more."""
     addresses = [_of_value(project, each) for each in values if not isinstance(each, Rebound) and each != NO_VALUE]
     return sorted(set(filter(None, addresses))), not all(addresses) or any(map(is_bound, values))
 

@@ -9,7 +9,7 @@
 
 Invariants:
 - the nearest fixture of a name is the one that is given: of the class, the module, and the conftest of each folder up;
-- what an import binds in one of these is a fixture there;
+- a fixture that one of these imports is a fixture there;
 - a parameter with a default is no request, and what `parametrize` gives comes before a fixture.
 
 Source: pytest, "Fixture availability" and "Overriding fixtures on various levels".
@@ -55,7 +55,7 @@ class Fixtures:
         self.lines = lines
         self._known: dict[str, dict[tuple[int, str], Symbol]] = {}
 
-    def asked(self, path: str, name: str, symbols: set[Symbol], word: str) -> Iterator[Mentioned]:
+    def requested_in(self, path: str, name: str, symbols: set[Symbol], word: str) -> Iterator[Mentioned]:
         """Yield where parameters of a file ask for fixtures of a name, and strings where their functions have another.
 
         Parameters:
@@ -147,7 +147,7 @@ class Fixtures:
         return len(text[: match.start() + match[0].rindex(name)].encode())
 
     def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NO_FIXTURE) -> str | None:
-        """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
+        """Return the reason why a parameter may not get a fixture, "" where it surely does; None where it does not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
             return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else Reason.PLUGIN.of()
@@ -201,7 +201,7 @@ class Fixtures:
         return any(each[0] < line for each in patching for line in lines)
 
     def strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
-        """Yield the strings that ask for a fixture that bears another name than its function."""
+        """Yield the strings that ask for a fixture that has another name than its function."""
         for text in self.uses(path).strings.get(name, ()):
             before = self.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)

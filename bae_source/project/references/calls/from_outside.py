@@ -37,7 +37,7 @@ _PASSIVE = frozenset(
     {"abc", "attr", "attrs", "builtins", "collections", "contextlib", "dataclasses", "enum", "functools", "typing",
      "typing_extensions", "types", "warnings"}
 )  # fmt: skip
-"""Modules whose decorators and classes call nothing but what is called on them."""
+"""Modules whose decorators and classes call only what their users call."""
 _BEGINNINGS = (
     "complete_", "depart_", "do_", "export_", "handle_", "help_", "http_error_", "test", "visit_", "smtp_",
 )  # fmt: skip
@@ -49,7 +49,7 @@ _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscor
 
 
 def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
-    """Return an answer that found nothing as one that may lack what code outside the project does."""
+    """Return an answer without users as one that may lack uses by code outside the project."""
     reason = next(reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
         return answer
@@ -76,7 +76,7 @@ def reasons(project: Project, sought: Sought) -> Iterator[str]:
 
 
 def may_call(base: str, name: str) -> bool:
-    """Return whether the code of a class outside the project may use what a class below it has under a name."""
+    """Return whether a class outside the project may use the member of a name that a class below it has."""
     package, (module, _, last) = base.partition(".")[0], base.rpartition(".")
     if package in _PASSIVE:
         return package in STANDARD and hasattr(getattr(_passive(module), last, None), name)
@@ -94,12 +94,12 @@ def _passive(module: str) -> object:
 
 
 def is_passive(name: str) -> bool:
-    """Return whether a decorator or a class outside the project calls nothing but what is called on it."""
+    """Return whether a decorator or a class outside the project makes no calls of its own."""
     return name.partition(".")[0] in _PASSIVE
 
 
 def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
-    """Yield what the decorators of a function or class may do with it."""
+    """Yield the uses that decorators may make of a function or class."""
     uses = project.uses(path)
     around, owner = uses.scopes[scope].parent, uses.scopes[scope].owner
     for name, mentions in uses.mentions.items():
@@ -112,7 +112,7 @@ def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
 
 
 def _values(project: Project, path: str, name: str, mention: u.Mention) -> set[Value]:
-    """Return what a decorator may be."""
+    """Return the possible values of a decorator."""
     line, column, scope, _, receiver, _ = mention
     inference = project.inference
     if receiver == u.PLAIN:

@@ -1,4 +1,4 @@
-"""Keywords of calls that set the target, or may: an attribute that bears their name.
+"""Keywords of calls that set the target, or may: an attribute that has their name.
 
 Client(timeout=3)                 sure, where Python makes the constructor of Client from its fields
 replace(client, timeout=3)        likewise, of what is copied; `partial(Client, timeout=3)` is as the class's own call
@@ -127,7 +127,7 @@ class _Keywords:
         return keyword_of(self.inference, self.sought, self.sought.name)
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
-        """Return why it may in a call of a value, which may be a function that is given what it copies."""
+        """Return why a keyword may set the target in a call of a value, such as a function that copies its argument."""
         if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
@@ -140,7 +140,7 @@ class _Keywords:
         return function.name == "copy.replace" and self.is_given(value, "__replace__")
 
     def of(self, value: Value) -> str | None:
-        """Return why it may in a call of a value."""
+        """Return why a keyword may set the target in a call of a value."""
         if value is None:
             return self.of_one(None)
         owner = value.of if isinstance(value, OfClass) else value
@@ -155,7 +155,7 @@ class _Keywords:
         return None
 
     def is_given(self, value: Value, method: str) -> bool:
-        """Return whether it is a parameter of what a method of a value is, and so none of its attributes."""
+        """Return whether it is a parameter of a method of a value, and so none of its attributes."""
         return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value, method)
 
     def _is_parameter(self, owner: Value, method: str = "__init__") -> bool:
@@ -170,7 +170,7 @@ class _Keywords:
         )
 
     def of_one(self, value: Value) -> str | None:
-        """Return why it may where an attribute of a class, or its instance, is set."""
+        """Return why a keyword may set the target as an attribute of a class, or of its instance."""
         if value is None:
             return Reason.KEYWORD_OF_UNKNOWN.of() if self.is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):
@@ -216,7 +216,7 @@ class _Keywords:
 
 
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
-    """Yield what the decorators of a class are, but for those that are given a keyword."""
+    """Yield the values of a class's decorators, but for those called with a certain keyword."""
     uses = inference.uses(owner.path)
     waiting = [decoration_of(uses.scopes, uses.owners, owner.scope)]
     while waiting:

@@ -37,18 +37,18 @@ from bae_source.syntax.text.lexer import end_of_header
 _PARTIAL = "functools.partial"
 BY_STARS = Reason.KEYWORDS_BY_STARS.of()
 _Key = tuple[str, str, int]
-"""A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
+"""A file, the last name of the callee, and the scope of a name that stands alone, or minus its receiver."""
 
 
 class Keywords(Struct, frozen=True, kw_only=True):
     """The keyword arguments in calls of a family of parameters.
 
     Parameters:
-        found: the keywords.
+        mentions: the keywords.
         unreadable: files that may hold more, and why they could not be read.
     """
 
-    found: tuple[Mentioned, ...]
+    mentions: tuple[Mentioned, ...]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
@@ -80,7 +80,7 @@ def keywords_of(project: Project, family: Family) -> Keywords:
         symbol: owner for each in family.symbols if is_given(project, each) for symbol, owner in _named(project, each)
     }
     if not any(_may_be_called(symbol) for symbol in functions):
-        return Keywords(found=())
+        return Keywords(mentions=())
     return _Calls(project, family, functions).keywords()
 
 
@@ -131,7 +131,7 @@ def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str,
 
 
 def classes_built_by(project: Project, functions: Collection[Symbol]) -> list[Sought]:
-    """Return what to look for to find the classes of which one of some functions makes the instances."""
+    """Return the targets of searches for the classes whose instances one of some functions makes."""
     orders = project.inference.orders
     owners = [
         Class(each.path, each.scope)
@@ -178,11 +178,11 @@ class _Calls:
                 found += self._in_file(path)
             except ResourceError as error:
                 self.unreadable[path] = error
-        return Keywords(found=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
+        return Keywords(mentions=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
 
     @cached_property
     def _built_classes(self) -> list[Sought]:
-        """Return what to look for to find the calls of classes of which one of the functions makes the instances."""
+        """Return the targets of searches for calls of the classes whose instances one of the functions makes."""
         return classes_built_by(self.project, self.functions)
 
     def _look_for(self, sought: Sought) -> None:

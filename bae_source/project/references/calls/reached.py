@@ -187,13 +187,13 @@ class Reached:
             self._let_out_at.add((self.project.address(path, 0), imported.line))
         return is_so
 
-    def is_let_out(self, found: Reference) -> bool:
+    def is_let_out(self, place: Reference) -> bool:
         """Return whether a reference is such an import, or stands in `__all__`."""
-        return found.kind == "export" or (found.kind == "import" and (found.module, found.line) in self._let_out_at)
+        return place.kind == "export" or (place.kind == "import" and (place.module, place.line) in self._let_out_at)
 
-    def is_a_call(self, found: Reference) -> bool:
+    def is_a_call(self, place: Reference) -> bool:
         """Return whether a string surely stands for a use: a name that is put together, or a fixture asked for."""
-        return found.why == Reason.PUT_TOGETHER.of() or _ASKED.search(found.text) is not None
+        return place.why == Reason.PUT_TOGETHER.of() or _ASKED.search(place.text) is not None
 
     def is_called(self, each: Definition, sought: Sought) -> bool:
         """Return whether Python, pytest, or a class above uses a definition by its name."""
@@ -369,7 +369,7 @@ class Reached:
             yield Reach.LET_OUT_WHOLE.of()
 
     def _finding(self, owner: Class) -> Iterator[str]:
-        """Yield how a class may be found that nothing names."""
+        """Yield the ways in which a class without mentions may be found."""
         order = self.orders.of(owner)
         for name in sorted(order.outside):
             if name.partition(".")[0] not in STANDARD and not is_passive(name):

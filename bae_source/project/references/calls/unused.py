@@ -58,11 +58,11 @@ class Unused(Struct, frozen=True, kw_only=True):
     """Definitions that nothing uses, and files that could not be read.
 
     Parameters:
-        found: by module and line.
+        definitions: by module and line.
         unreadable: files that may hold users or definitions, each with the reason.
     """
 
-    found: tuple[Reference, ...]
+    definitions: tuple[Reference, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
@@ -140,7 +140,7 @@ class _Search:
         sure = [sought for each, sought in found if each.certainty == "sure"]
         spoken = frozenset(text_files_about(self.workspace, sure))
         listed = (_doubted(each) if each.certainty == "sure" and sought in spoken else each for each, sought in found)
-        return Unused(found=tuple(listed), unreadable=tuple(sorted(self.unreadable.items())))
+        return Unused(definitions=tuple(listed), unreadable=tuple(sorted(self.unreadable.items())))
 
     def _defined(self) -> Iterator[list[Definition]]:
         """Yield the definitions of each module in the order of their lines, but those that are always used."""

@@ -135,7 +135,7 @@ class Bases:
 
     @cached_property
     def _saved(self) -> bytes | None:
-        """Return what was kept; nothing of it is known to hold."""
+        """Return the kept table, none of which is known to hold still."""
         return None if self.workspace.overlay else self.workspace.kept.recall(_KIND)
 
     @cached_property
@@ -201,7 +201,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _by_name(aliases: str) -> dict[str, set[str]]:
-    """Return by name what it is imported as."""
+    """Return the aliases of imports, by the imported name."""
     found: dict[str, set[str]] = {}
     words = aliases.replace(_BETWEEN, " ").split()
     for name, alias in zip(words[::2], words[1::2], strict=False):
@@ -232,7 +232,7 @@ def _loaded(saved: bytes) -> _Kept | None:
 
 
 def _by_path(stamps: Mapping[str, Stamp], headers: str, aliases: str) -> dict[str, tuple[Stamp, Named]]:
-    """Return what was kept by path; nothing where it cannot be understood."""
+    """Return the kept entries by path; none where they cannot be understood."""
     try:
         named = zip(headers.split(_BETWEEN), aliases.split(_BETWEEN), strict=True)
         return dict(zip(stamps, zip(stamps.values(), named, strict=True), strict=True))

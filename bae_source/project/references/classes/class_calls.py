@@ -32,7 +32,7 @@ _BASES: Mapping[str, tuple[int | str, ...]] = {
     "modelform_factory": (1, "form"), "modelformset_factory": (1, "form", "formset"),
     "formset_factory": (1, "formset"), "inlineformset_factory": ("form", "formset"),
 }  # fmt: skip
-"""By the name of what makes classes, the arguments that hold bases: their numbers and keywords."""
+"""By the name of a callable that makes classes, the arguments that hold bases: their numbers and keywords."""
 _OF_METACLASS = (1, "bases")
 _METHOD = "__new__"
 _CALLS = (u.CALL, u.DECORATOR)
@@ -40,7 +40,7 @@ MAKERS = tuple(_BASES)
 
 
 class Call(Struct, frozen=True):
-    """A call that something is given to: what is called, where its name stands, and which argument it is."""
+    """A call that something is given to: the callee, the place of its name, and the argument."""
 
     name: str
     mention: u.Mention
@@ -103,7 +103,7 @@ class Calls:
         return frozenset[Value]().union(*several)
 
     def _is_maker(self, path: str, call: Call) -> bool:
-        """Return whether what is called is what makes classes, and not something of the project that has its name."""
+        """Return whether the callee makes classes, and is no symbol of the project with that name."""
         if call.name == _METHOD:
             receiver = max(u.OPAQUE, call.mention.receiver)
             return any(map(self._makes_classes, self.project.inference.values(path, receiver)))

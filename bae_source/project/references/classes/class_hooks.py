@@ -14,7 +14,7 @@
 Invariants:
 - code that names the attribute is seen, also as a string; code that works out names is not, or no model of a large
   framework would have anything of its own;
-- what a class has itself, and its `__init_subclass__` sets anew for those below, is one attribute.
+- an attribute that a class has, and its `__init_subclass__` sets anew for classes below, is one attribute.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _Hook = tuple[Class, int]
 """The class that has a method, and the scope of the method."""
 
 
-def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_class: bool) -> str:
+def why_not(orders: ClassOrders, of: Class, name: str, symbol: Symbol, *, of_class: bool) -> str:
     """Return why an attribute may be another one than a class of an order binds; nothing where that is not seen.
 
     Parameters:
         orders: tells which classes are above which.
         of: the class in whose order the attribute was found.
-        found: what it was found to be.
+        symbol: what it was found to be.
         of_class: whether the class itself is asked for it, and not an instance.
     """
-    owner = Class(found.path, found.scope)
+    owner = Class(symbol.path, symbol.scope)
     above = [orders.of(each) for each in metaclasses(orders.uses, orders.of(of), orders.values)]
     hooks = [hook for each in orders.of(of).classes[1:] for hook in _methods(orders, each, (_BELOW,))]
     hooks += [hook for order in above for each in order.classes for hook in _methods(orders, each, _MAKING)]

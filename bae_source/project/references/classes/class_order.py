@@ -7,7 +7,7 @@
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
   sure, but what comes before it is;
-- what a class has for type checkers alone is found beside what is above it;
+- a member for type checkers alone is found beside the one of a class above;
 - classes outside the project are taken to have none of the project's above them;
 - a base whose name nothing binds, such as one that `globals()` is given, may be any class.
 
@@ -80,7 +80,7 @@ class Order(Struct, frozen=True):
         return self.whole and not self.outside
 
     def behind(self, owner: Class) -> Order:
-        """Return what is searched after a class of the order: what `super()` in it leads to."""
+        """Return the order after one of its classes: where `super()` in that class leads."""
         start = self.nodes.index(owner) + 1
         return Order(self.nodes[start:], max(0, self.sure - start), self.whole)
 
@@ -115,7 +115,7 @@ class ClassOrders:
         return self._known[owner]
 
     def _work_out(self, owner: Class) -> None:
-        """Work out the order of a class, after those of what is above it, however many are below each other."""
+        """Work out the order of a class after those of the classes above it, however long their chain is."""
         bases: dict[Class, list[Values]] = {}
         waiting = [owner]
         while waiting:
@@ -163,7 +163,7 @@ class ClassOrders:
         return known
 
     def is_enumeration(self, owner: Class) -> bool:
-        """Return whether what a class's suite assigns are members of an enumeration."""
+        """Return whether the assignments in a class's suite make members of an enumeration."""
         return not ENUMERATIONS.isdisjoint(self.of(owner).outside)
 
     def class_around(self, path: str, scope: int) -> Class | None:
@@ -207,7 +207,7 @@ class ClassOrders:
         return known
 
     def members(self, order: Order, name: str, *, of_instance: bool = False) -> list[Member]:
-        """Return where an attribute is bound, what is found first before the others; nothing where no class binds it.
+        """Return the bindings of an attribute, the one that is found first in front; none where no class has any.
 
         Parameters:
             of_instance: whether an instance is asked, which has what methods of any of its classes assign to `self`;
@@ -245,7 +245,7 @@ class ClassOrders:
         return any(how == u.FUNCTION and u.Flag.PROPERTY in functions[first].flags for how, first, *_ in bindings)
 
     def bases(self, owner: Class) -> list[Values]:
-        """Return what each base of a class may be; `Base[int]` is `Base`; a name that nothing binds is not known."""
+        """Return the possible values of each base; `Base[int]` is `Base`; a name that nothing binds is not known."""
         uses = self.uses(owner.path)
         found: list[Values] = []
         for base in uses.scopes[owner.scope].bases:
@@ -290,7 +290,7 @@ class ClassOrders:
         return isinstance(value, Outside) or (isinstance(value, Class) and self.of(value).whole)
 
     def _surely_first(self, bases: list[Values]) -> int:
-        """Return how many nodes come first where not every base is known: the class, and what its first base brings.
+        """Return the number of nodes surely first where not every base is known: the class, and its first base's.
 
         With several bases that is the first one alone, since another one could come before what is above it.
         """
@@ -313,7 +313,7 @@ def _class_of(value: Value) -> Value:
 
 
 def _bound(values: Values) -> Values:
-    """Return what bases are, but for names that neither code nor Python binds: something does when code runs."""
+    """Return the values of bases; a name that neither code nor Python binds counts as not known."""
     missing = [each for each in values if isinstance(each, Outside) and is_bound_nowhere(each)]
     return values.difference(missing) | NOT_KNOWN if missing else values
 

@@ -1,4 +1,4 @@
-"""Everything that has to bear one name together: a symbol, and of a method those that override it or are overridden.
+"""Everything that has to have one name together: a symbol, and of a method those that override it or are overridden.
 
     class Base:                     Base.send, A.send and B.send are one family: a call of any may reach the others
         def send(self): ...

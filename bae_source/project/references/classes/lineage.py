@@ -443,7 +443,7 @@ class _Lineage:
         return Mentioning(tuple(paths), naming.unreadable)
 
     def _bound_by(self, above: _Above, mentioned: Mentioned, begin: int, text: bytes) -> Iterator[Symbol]:
-        """Yield the names that the statement around a mention makes hold one of the classes, or something of it.
+        """Yield the names that the statement around a mention binds to one of the classes, or to something made of it.
 
         Parameters:
             begin, text: the first line of the statement, and its text up to the mention.

@@ -1,4 +1,4 @@
-"""Members of the classes below a class that hide its own, however these come to have them.
+"""Members of the classes below a class that hide its own, however they are bound.
 
 class S(Base):
     def go(self): …                  in its suite
@@ -10,7 +10,7 @@ class S(Base): …
 D = type("D", (Base,), {…})          by a call that makes a class, whose members are not read
 
 Invariants:
-- what is assigned to something that may be a class above the member's own, or to one instance, is none.
+- an assignment to a possible class above the member's own, or to one instance, is none.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _own(project: Project, sought: Sought, subclass: Subclass) -> Iterator[Refer
 def _assigned(
     project: Project, sought: Sought, below: Mapping[Class, Subclass], unreadable: dict[str, ResourceError]
 ) -> Iterator[Reference]:
-    """Yield what is assigned to classes below by code that is no method of theirs."""
+    """Yield the assignments to classes below by code outside their methods."""
     naming = project.workspace.index.naming([sought.word])
     unreadable.update(naming.unreadable)
     word = re.escape(sought.word.encode())

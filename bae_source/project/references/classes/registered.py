@@ -8,7 +8,7 @@ ABCMeta.register(Shape, Tri)  the first, said otherwise
 visit.register(Tri)           nothing, where `visit` is no such class: a function that dispatches, a registry
 
 Invariants:
-- what is registered through a name in lower case other than `cls` is not seen: such names are those of registries;
+- a class registered through a name in lower case other than `cls` is not seen: such names are those of registries;
 - callers ask only after an abstract class was seen, since the answer needs files to be read.
 
 Source: `abc.ABCMeta.register`.

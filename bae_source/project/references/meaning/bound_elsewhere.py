@@ -35,7 +35,7 @@ from bae_source.syntax.names import uses as u
 Owner = Class | InModule
 _NOTHING: Values = frozenset()
 _CACHED = "cached_property"
-"""A decorator, which makes a property that is what is assigned to it."""
+"""A decorator that makes a property with the assigned value."""
 _NAMED: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 """By the form of an expression, where its last name stands in it."""
 
@@ -58,7 +58,7 @@ class BoundElsewhere:
         self._written_classes: dict[str, list[u.Mention]] = {}
 
     def values_bound(self, path: str, owners: Iterable[Owner], name: str) -> Values:
-        """Return what a file that binds an attribute of that name binds it to for a class or a module."""
+        """Return the values that a file binds the attribute of a class or a module to."""
         several, found = list(owners), _NOTHING
         for receiver, given in self.bindings(path, name):
             if receiver == u.PLAIN:
@@ -83,7 +83,7 @@ class BoundElsewhere:
                 yield receiver, given
 
     def changes_class(self, names: Names, symbol: Symbol) -> bool:
-        """Return whether its file assigns another class to what a variable holds: `x.__class__ = A`."""
+        """Return whether its file assigns another class to a variable's value: `x.__class__ = A`."""
         written = self._classes_written(symbol.path)
         return bool(written) and any(
             self.uses(symbol.path).expressions[receiver][:2] == (u.NAME, symbol.name)
@@ -123,7 +123,7 @@ class BoundByOthers:
         self._binding: dict[str, list[str]] = {}
         """By attribute, the files that bind it."""
         self._bound: dict[str, tuple[Values, list[tuple[Values | None, Values]]]] = {}
-        """By attribute, what may be bound for every class, and what is bound of which values, or of any."""
+        """By attribute, the values that may be bound for every class, and those bound for some receivers, or any."""
         self._known: dict[tuple[Owner, str], Values] = {}
         self._files_read: dict[str, None] = {}
         self._setting: dict[str, bool] = {}
@@ -155,7 +155,7 @@ class BoundByOthers:
         return any(each.text == name for each in uses.strings.get(name, ())) or any(changed)
 
     def values_bound(self, path: str, receiver: u.Expression) -> Values:
-        """Return what these files bind a receiver to, if it is an attribute or a name of a module."""
+        """Return the values that these files bind a receiver to, if it is an attribute or a name of a module."""
         place = _NAMED.get(receiver[0]) if receiver else None
         name = str(receiver[place]) if place else ""
         if name not in self._binding:
@@ -169,7 +169,7 @@ class BoundByOthers:
         return _NOTHING.union(*(self._values_of(owner, name) for owner in owners))
 
     def _is_free(self, owner: Owner, name: str) -> bool:
-        """Return whether an attribute is what is assigned to it: a property takes that, or refuses it."""
+        """Return whether an attribute has the assigned value: a property takes that, or refuses it."""
         orders = self.elsewhere.orders
         members = orders.members(orders.of(owner), name) if isinstance(owner, Class) else ()
         if not members or not members[0].sure:
@@ -213,12 +213,12 @@ class BoundByOthers:
 
 
 def joined(own: Values, others: Values) -> Values:
-    """Return what an attribute may hold: where only other code binds it to something, there may be more of that."""
+    """Return the values of an attribute; `NOT_KNOWN` is one of them where only other code binds it to known ones."""
     return own | others if not others or any(map(_is_known, own)) else own | others | NOT_KNOWN
 
 
 def owner_of(value: Value) -> Owner | None:
-    """Return what binds the attributes of a value: its class, or a module."""
+    """Return the owner of a value's attributes: its class, or a module."""
     return value if isinstance(value, InModule) else class_around(value)
 
 

@@ -4,7 +4,7 @@
 
 Invariants:
 - a name that may mean several things leads to all of them, each of them unsure;
-- what is defined outside the project has its dotted name, and the place where it is used.
+- a symbol from outside the project has its dotted name, and the place where it is used.
 """
 
 from __future__ import annotations

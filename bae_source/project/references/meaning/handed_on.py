@@ -154,7 +154,7 @@ class HandedOn:
 
     @cached_property
     def _importing(self) -> frozenset[str]:
-        """Names of what imports dynamically: what Python has, and functions that may return what these give."""
+        """Names of functions that import dynamically: Python's own, and functions that may return their values."""
         found = set(_DYNAMIC)
         for path in self.project.workspace.index.naming(_DYNAMIC).paths:
             try:

@@ -78,7 +78,7 @@ def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolve
 
 
 def _may_set(tree: Tree, member: int, name: str) -> bool:
-    """Return whether a definition is a class that may have an attribute: its text speaks of one, or it has bases."""
+    """Return whether a definition is a class that may have an attribute: its text mentions one, or it has bases."""
     definition = tree.outline.definitions[member]
     if definition.kind is not Kind.CLASS:
         return False

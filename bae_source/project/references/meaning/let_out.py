@@ -22,7 +22,7 @@ _STEPS = ((u.ATTRIBUTE,), (u.SUBSCRIPT,))
 
 
 def lists_more(uses: u.Uses) -> bool:
-    """Return whether a module may let out what the `__all__` that can be read off it does not list."""
+    """Return whether a module may export names that its `__all__`, as far as it can be analysed, does not list."""
     if not (uses.exported or uses.listed) or _EXPORTS in uses.bound:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):

@@ -11,7 +11,7 @@ for what cannot be said.
 Invariants:
 - the answer is a set with everything that the name may mean, as far as bindings tell; `None` in it says "and perhaps
   something else";
-- what is imported in a circle means nothing twice: each link is followed once;
+- in a circle of imports each link is followed once;
 - a chain of imports may be as long as it likes: beyond a depth, its far end is worked out first.
 """
 
@@ -30,7 +30,7 @@ from bae_source.project.references.meaning.meanings import InFolder, InModule, M
 from bae_source.syntax.names import uses as u
 
 Exported = tuple[frozenset[str] | None, bool]
-"""The names that an `__all__` lists, and whether a module lets out no others."""
+"""The names that an `__all__` lists, and whether a module exports no others."""
 _NOT_READ: Exported = (None, False)
 NOTHING: Meanings = frozenset()
 UNKNOWN: Meanings = frozenset({None})
@@ -260,7 +260,7 @@ class Names:
         return [line for line, scope in self.loading(path, name, inner) if not scope]
 
     def loading(self, path: str, name: str, modules: Meanings) -> list[tuple[int, int]]:
-        """Return line and scope of what a file has that imports one of some modules of a name."""
+        """Return line and scope of the import statements of a file that import one of some modules of a name."""
         imports = (each for each in self.uses(path).mentions.get(name, ()) if each[3] == u.IMPORT)
         return [(each[0], each[2]) for each in imports if self.names_module(path, each[4]) & modules]
 
@@ -357,7 +357,7 @@ class Names:
         return frozenset(map(InModule, files)) or frozenset({InFolder(inner)} if inner in self.census.folders else ())
 
     def _worked_out(self, symbol: Symbol) -> Meanings:
-        """Return what a name means, or what a module lets out by it where the scope is `_LET_OUT`; once in a circle."""
+        """Return what a name means, or what a module exports by it where the scope is `_LET_OUT`; once in a circle."""
         if symbol in self._known:
             return self._known[symbol]
         if symbol in self._running:
@@ -451,12 +451,12 @@ class Names:
                 return NOTHING
             bound = name in there.scopes[0].names
             found = self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
-            return found if known else found and found | UNKNOWN  # what is let out is worked out there
+            return found if known else found and found | UNKNOWN  # what is exported is worked out there
         except ResourceError:
             return UNKNOWN
 
     def _exports(self, path: str) -> Exported:
-        """Return the names that a module's `__all__` lists, if it can be read off, and whether it lets out no others.
+        """Return the names that a module's `__all__` lists, if it can be read off, and whether it exports no others.
 
         Where it has no `__all__`, the names are None, and known.
         """

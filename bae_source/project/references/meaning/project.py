@@ -34,7 +34,7 @@ _MOST_FILES = 1_000
 
 
 def project_of(workspace: Workspace) -> Project:
-    """Return what is known of a project, shared with earlier requests of this thread as long as no file changed."""
+    """Return the facts of a project, shared with earlier requests of this thread as long as no file changed."""
     key = (Project, get_ident())
     project = workspace.derived.get(key, lambda: Project(workspace))
     if project.loaded > _MOST_FILES:

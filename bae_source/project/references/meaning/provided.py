@@ -194,7 +194,7 @@ class Provided:
 
 
 def _either(verdicts: list[Verdict]) -> Verdict:
-    """Return what several ways come to, of which one is enough."""
+    """Return the verdict of several ways, of which one is enough."""
     return True if True in verdicts else None if None in verdicts else False
 
 

@@ -113,7 +113,7 @@ class Variables:
     def _modules(self, path: str, number: int) -> list[str]:
         return [each.path for each in self.project.inference.values(path, number) if isinstance(each, InModule)]
 
-    def _behind_meanings(self, asked: Symbol, meanings: Iterable[Meaning]) -> Iterator[Symbol]:
+    def _behind_meanings(self, itself: Symbol, meanings: Iterable[Meaning]) -> Iterator[Symbol]:
         """Yield the names behind a name: where it is asked for, where it is bound, and those that it is given."""
         for symbol in meanings:
             if not isinstance(symbol, Symbol):
@@ -121,7 +121,7 @@ class Variables:
             scope = self.project.uses(symbol.path).scopes[symbol.scope]
             bindings = [binding for binding in scope.names.get(symbol.name, ()) if binding.how in self.kinds]
             if bindings and scope.kind == u.MODULE_SCOPE:
-                yield from (each for each in (asked, symbol) if each.scope == 0)
+                yield from (each for each in (itself, symbol) if each.scope == 0)
             for how, value, *_ in bindings:
                 if how == u.ASSIGNED and value:
                     yield from self.behind(symbol.path, value)

@@ -46,8 +46,8 @@ _CERTAINTIES = {"sure": "sure", "probable": "probable", "unsure": "unsure", "men
 
 def answer_of(
     workspace: Workspace,
-    asked: Narrowing,
-    found: Sequence[Reference],
+    request: Narrowing,
+    places: Sequence[Reference],
     unreadable: Iterable[tuple[str, ResourceError]],
     *,
     nothing: str,
@@ -57,23 +57,23 @@ def answer_of(
     """Return references as an outcome.
 
     Parameters:
-        asked: the question, which may want some of them only.
+        request: the question, which may want some of them only.
         unreadable: files that may hold more, with the reason.
         nothing: what to say where nothing was found.
         draw: draws one as a line; as places that refer, by module, if left out.
         notices: what else was not searched.
     """
-    every, found = found, asked.narrowed(workspace, found)
-    if every and not found:
+    every, places = places, request.narrowed(workspace, places)
+    if every and not places:
         nothing = f"(none of {len(every)}; scope, certainty and kind leave out the others)"
     warnings = tuple(dict.fromkeys((*not_searched(workspace, unreadable), *notices)))
-    counts = counts_of(found)
+    counts = counts_of(places)
     return Outcome(
         status="answer",
-        text="\n\n".join(_blocks(found, counts, draw)) or nothing,
+        text="\n\n".join(_blocks(places, counts, draw)) or nothing,
         complete=not warnings,
         warnings=warnings,
-        found=tuple(found),
+        found=tuple(places),
         counts=counts,
     )
 

@@ -19,7 +19,7 @@ from bae_source.project.workspace import Workspace
 class Narrowing(Protocol):
     """A question that says which places are wanted."""
 
-    def narrowed(self, workspace: Workspace, found: Iterable[Reference], /) -> list[Reference]:
+    def narrowed(self, workspace: Workspace, places: Iterable[Reference], /) -> list[Reference]:
         """Return those that are."""
 
 
@@ -38,7 +38,7 @@ class AboutPlaces(Request, frozen=True, kw_only=True):
         Kind | None, described("List only places of this kind: call, import, read, write, base, string …")
     ] = None
 
-    def narrowed(self, workspace: Workspace, found: Iterable[Reference]) -> list[Reference]:
+    def narrowed(self, workspace: Workspace, places: Iterable[Reference]) -> list[Reference]:
         """Return the places that are wanted.
 
         Raises:
@@ -46,17 +46,19 @@ class AboutPlaces(Request, frozen=True, kw_only=True):
             LookupFailed: `symbol_not_found` or `ambiguous_symbol` for the scope, with candidates.
             SourceError: the scope is a symbol of a module that does not parse.
         """
-        wanted = [each for each in found if self.certainty in (None, each.certainty) and self.kind in (None, each.kind)]
+        wanted = [
+            each for each in places if self.certainty in (None, each.certainty) and self.kind in (None, each.kind)
+        ]
         return wanted if self.scope is None else _inside(workspace, self.scope, wanted)
 
 
-def _inside(workspace: Workspace, name: str, found: Iterable[Reference]) -> list[Reference]:
+def _inside(workspace: Workspace, name: str, places: Iterable[Reference]) -> list[Reference]:
     from bae_source.project.naming.resolve import resolve  # most questions are about the whole project
     from bae_source.project.search.scope import scope_of
 
     scope = scope_of(workspace, name, stubs=True, data=True)
     names = {file.name for file in scope.files}
-    inside = [each for each in found if each.module in names]
+    inside = [each for each in places if each.module in names]
     if scope.span is None:
         return inside
     lines = resolve(workspace, name).tree.source.lines

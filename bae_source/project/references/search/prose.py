@@ -1,4 +1,4 @@
-"""Places where comments, docstrings, other strings and text files speak of a symbol.
+"""Places where comments, docstrings, other strings and text files mention a symbol.
 
     # see core.send                      the end of its dotted name
     \"\"\"Wrap `send`, or call send().\"\"\"   its bare name where it is written as code
@@ -64,7 +64,7 @@ _WHY: dict[Kind, Reason] = {
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """One place that speaks of the target.
+    """One place that mentions the target.
 
     Parameters:
         path: the file.
@@ -81,7 +81,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
 def in_prose(
     workspace: Workspace, sought: Sought, listed: Collection[tuple[str, int]]
 ) -> tuple[list[Reference], tuple[Notice, ...]]:
-    """Return the places that speak of the target, and what could not be searched.
+    """Return the places that mention the target, and what could not be searched.
 
     Parameters:
         listed: module and line of the strings that are known already.
@@ -94,7 +94,7 @@ def in_prose(
 def spoken_of(
     workspace: Workspace, sought: Sought, code: Mapping[str, Iterable[tuple[int, int]]] | None = None
 ) -> tuple[list[Spoken], tuple[Notice, ...]]:
-    """Return every place that speaks of the target, also several in a line, and what could not be searched.
+    """Return every place that mentions the target, also several in a line, and what could not be searched.
 
     Parameters:
         code: lines from 1 and columns from 0, in bytes, of places that are known to be code, by path.
@@ -119,7 +119,7 @@ def code_of(files: Iterable[tuple[str, Iterable[Mentioned]]]) -> dict[str, list[
 
 
 def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
-    """Yield each of several things that a text file speaks of, or has the name of, if it is not for people to read."""
+    """Yield each of several things that a text file mentions, or has the name of, if it is not for people to read."""
     waiting: dict[str, list[Sought]] = {}
     for sought in several:
         waiting.setdefault(sought.word, []).append(sought)

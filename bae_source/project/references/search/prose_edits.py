@@ -67,8 +67,8 @@ def edits(text: str, places: Iterable[tuple[int, int]], wording: Wording) -> lis
     """Return the changes at some places of a text, by line and column from 1; None if one of them stays."""
     lines = Lines(text)
     found = [wording(text, lines.start(line) + column - 1) for line, column in sorted(set(places))]
-    made = [each for each in found if each is not None]
-    return made if len(made) == len(found) else None
+    splices = [each for each in found if each is not None]
+    return splices if len(splices) == len(found) else None
 
 
 def edited(content: bytes, places: Sequence[tuple[int, int]], wording: Wording) -> bytes | None:

@@ -52,7 +52,7 @@ _MOST_FILES = 60
 """Most files beside the candidates that are parsed to find the classes below one."""
 
 _MOST_KEPT = 100_000
-"""References that are kept of a project, of all symbols together."""
+"""Most references kept of a project, of all symbols together."""
 
 
 class References(Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class Matches(Struct, frozen=True, kw_only=True):
 
 
 def search_code(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Matches:
-    """Find what mentions one thing, or one of several that bear one name.
+    """Find what mentions one thing, or one of several that have one name.
 
     Parameters:
         candidates, families: as of `searched`.
@@ -169,7 +169,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
         project.load(naming.paths)
         for path in naming.paths:
             try:
-                yield from project.fixtures.asked(path, name, symbols, sought.word)
+                yield from project.fixtures.requested_in(path, name, symbols, sought.word)
             except ResourceError as error:
                 unreadable[path] = error
 
@@ -306,7 +306,7 @@ class PutTogether:
 
 
 class _Lookup(Struct, frozen=True):
-    """One place: its file and line, what a name is looked up in there, and what is known of the name."""
+    """One place: its file and line, the object that a name is looked up in, and the known part of the name."""
 
     path: str
     line: int

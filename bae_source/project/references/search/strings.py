@@ -2,7 +2,7 @@
 
 A string is listed if it is a name and nothing else: the bare name, or a dotted one that leads there or past it, through
 re-exports, subclasses and assigned names too. So is one that holds code which imports it, or names it by a dotted name,
-as a doctest may, and the label of a Django model, `library.Author`. Prose that speaks of the name is not.
+as a doctest may, and the label of a Django model, `library.Author`. Prose that mentions the name is not.
 """
 
 from __future__ import annotations

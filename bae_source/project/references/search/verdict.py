@@ -137,7 +137,7 @@ class Judge:
         return self._attribute(path, name, receiver, is_bound=kind in (u.WRITE, u.DELETE))
 
     def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
-        """Decide a name that is bound or deleted: that changes the scope's own name, not what was imported under it.
+        """Decide a name that is bound or deleted: that changes the scope's own name, not the import under it.
 
         In the scope of the target, an assignment is a definition of it and no reference.
         """
@@ -251,7 +251,7 @@ class Judge:
         return scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) or any(annotated)
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
-        """Decide an attribute of what a class below the receiver's binds instead."""
+        """Decide an attribute of the value that a class below the receiver's binds instead."""
         owners, registered = self.below(rebound.below), self.registered(rebound.below)
         if owners is None or None in registered:
             return Verdict("unsure", Reason.TOO_MANY_BELOW.of(name=rebound.name))
@@ -339,9 +339,9 @@ class Judge:
         return _NO
 
     def _of_fitted(self, kind: str, name: str) -> Verdict | None:
-        """Decide an attribute of what has an annotation that whatever has the right methods fits.
+        """Decide an attribute of a receiver whose annotation fits any class with the right methods.
 
-        Code that asks for what the annotation does not promise gets other things than that too.
+        Code that uses an attribute which the annotation does not promise gets other objects, too.
         """
         needed = NEEDED.get(kind) if hasattr(getattr(collections.abc, kind, None), name) else None
         if needed and self.family is not None and not self._reaching.fits(kind, needed, self.family):

@@ -13,7 +13,7 @@
 Invariants:
 - only `self`, `cls` and what is made of them depend on the receiver; all else is what it is everywhere;
 - a receiver counts only where its class gives it to the method, which is no bound method assigned to the class;
-- a receiver that has no such method tells nothing, nor does a class of what is given to its method as `self`.
+- a receiver without such a method tells nothing, nor does a class tell the `self` of its methods.
 """
 
 from __future__ import annotations

@@ -329,7 +329,7 @@ class Inference:
         """Return the values that a class below binds instead, after the steps behind the attribute."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
         steps, before = rebound.steps, frozenset[Value]({Instance(owner, False)})
-        if ITEM in steps:  # what is known of the items is what a class above says of them
+        if ITEM in steps:  # the items are known by the declaration of a class above
             above = self.orders.of(rebound.below).nodes
             others = [each.symbol for each in members if Class(each.symbol.path, each.symbol.scope) not in above]
             if not others:

@@ -13,7 +13,7 @@ def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
 
 Invariants:
 - a name counts if one annotation, or one value, is all that says what it holds;
-- what a class below binds an attribute to otherwise is a `Rebound` with the step `ITEM`.
+- items of an attribute that a class below may bind otherwise have a `Rebound` with the step `ITEM`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _ELLIPSIS = (u.LITERAL, "ellipsis")
 _NONE = (u.LITERAL, "NoneType")
 _NO_ITEMS = tuple((u.LITERAL, name) for name in ("NoneType", "list", "dict", "set"))
 _END = (u.OPAQUE, u.OPAQUE)
-"""At the end of what a comprehension makes."""
+"""The end of the form of a comprehension's value."""
 _SLICE = (u.LITERAL, "slice")
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 _DEEPEST = 8
@@ -164,7 +164,7 @@ class Items:
         return self._values_of(self._item(_Note(path, note)))
 
     def below(self, symbol: Symbol, steps: tuple[str, ...]) -> Values:
-        """Return the items of what a class binds a name to, or of what a call of that gives.
+        """Return the items of the value that a class binds a name to, or of the value of its call.
 
         Parameters:
             steps: nothing, or the call.
@@ -235,7 +235,7 @@ class Items:
             if how in _ANNOTATED and first:
                 notes.append(_Note(path, first))
             elif how not in (u.ASSIGNED, u.OTHER) or (form[:1] == (u.LITERAL,) and form[2:] and form[-2:] != _END):
-                return None  # among them displays of what is not known
+                return None  # among them displays of unknown values
             elif form not in _NO_ITEMS:
                 found.append(self._shape(path, first))
         if not notes:

@@ -37,7 +37,7 @@ _PLAIN = re.compile(rf"\(\s*(?:{_ONE}\s*(?:,\s*{_ONE}\s*)*,?\s*)?\)")
 """Arguments that are seen without a parser, and a call of none but these."""
 _ITSELF = frozenset({"self", "cls", "instance", "obj", "klass"})
 _CLASS_BEFORE = re.compile(r"(?:\b[A-Z]\w*|\w*(?:cls|class|klass|[Tt]ype)\w*(?:\(.*\))?|super\(.*\)|\))\s*\.\s*$")
-"""The text before a name that is taken of what may be a class."""
+"""The text before a name that is taken from a possible class."""
 
 
 class _Called(Struct):

@@ -145,9 +145,9 @@ COPIERS = frozenset(
     {"dataclasses.replace", "copy.replace", "copy.copy", "copy.deepcopy", "attr.evolve", "attrs.evolve",
      "msgspec.structs.replace"}
 )  # fmt: skip
-"""Functions that give another one of what they are first given."""
+"""Functions that return another object like their first argument."""
 UNPACKED = {"pickle.loads": "pickle.dumps", "marshal.loads": "marshal.dumps"}
-"""Functions that give another one of what is given to a function whose outcome they are given."""
+"""Functions that return the argument of another call, whose result is their own argument."""
 BINDERS = frozenset({"functools.partial", "functools.partialmethod", "types.MethodType"})
 """Classes whose instances call what they are first given."""
 _NO_INSTANCE = frozenset({"type", "super", "ABCMeta", "EnumMeta", "EnumType"})
