@@ -315,7 +315,7 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_no_outside_edit(root: Pat
     source.edit("m.g", old="return 1", new="return 1 + 0", reload="off")
     with (
         neighbour(root, "edit", "m.g", *TO_TWO, status=1),
-        pytest.raises(HistoryError, match="cannot be told") as caught,
+        pytest.raises(HistoryError, match="unknown now") as caught,
     ):
         source.undo(dry_run=True)
     assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))

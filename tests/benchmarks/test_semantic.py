@@ -271,7 +271,7 @@ def test_extracts_are_drawn_of_kinds_in_turn_and_can_be_made(root: Path) -> None
 def test_inlines_are_drawn_of_kinds_in_turn_and_have_a_place_to_go_to(root: Path) -> None:
     code = (
         "LIMIT = 3\nUNREAD = 4\n\n\ndef clean(text, mark='#', *, most=LIMIT):\n    found = text.strip(mark)\n"
-        "    both, other = found, most\n    return found[:most], both, other\n\n\n"
+        "    both, other = most, most\n    return found[:most], both, other\n\n\n"
         "class A:\n    SIZE = 2\n\n    def go(self):\n        return clean('a'), self.SIZE, self.go\n\n"
         "    @property\n    def left(self):\n        return self.left\n"
     )

@@ -136,7 +136,7 @@ for kind in (Marked, Plain, Late, Wrong, ConvertFormatStringCommand, RemoveUnuse
         try:
             found.append(kind(context).transform_module(tree).code)
         except Exception as error:
-            found.append(f"{type(error).__name__}: {error}")
+            found.append(type(error).__name__)
         found.append(tree.code == text)
 print(json.dumps([found, calls]))
 '''
@@ -153,7 +153,7 @@ def test_visitors_do_the_same_with_less_work() -> None:
     assert [found, calls] == outcome("plain")
     assert found[1::2] == [True] * 18, "no tree is altered"
     assert {"call", "return", "4", "args of Name", "end of args", "inside"} <= set(map(str, calls))
-    assert "CSTValidationError: Expected a node of type CSTNode" in str(found)
+    assert "CSTValidationError" in found
 
 
 def test_every_function_of_libcst_that_is_replaced_is_known() -> None:

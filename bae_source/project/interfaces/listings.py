@@ -14,7 +14,6 @@ Invariants:
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -97,7 +96,9 @@ def _key(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile]
     hidden = (census.closed, census.outside)
     whole = (name, style, data, layout.roots, layout.packages, hidden, sorted(census.stamps.items()))
     try:
-        return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
+        from hashlib import sha256  # 2.5 ms, for a whole project's lines alone
+
+        return sha256(msgspec.msgpack.encode(whole)).digest()
     except UnicodeEncodeError:
         return None
 

@@ -9,7 +9,6 @@ Invariants:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Callable
@@ -136,6 +135,8 @@ class RealDisk:
     def fsync(self, file: int) -> None:
         """Make a file or folder durable; on macOS only this call reaches behind the drive's own cache."""
         if sys.platform == "darwin":
+            import fcntl  # not on Windows
+
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fsync(file)
@@ -147,6 +148,8 @@ class RealDisk:
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""
         if sys.platform == "darwin":
+            import fcntl  # not on Windows
+
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fdatasync(file)

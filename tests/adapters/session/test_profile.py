@@ -164,7 +164,7 @@ def test_help_explains_the_two_and_the_verbs_behind_them(core: Session) -> None:
     assert "Make any other change: insert" in core.run("help('change')").text
     assert "Make any other change: insert" in core.run("print(change.help)").text
     shown = core.run("help('outline')").text
-    assert "depth: How many levels" in shown
+    assert "depth: Levels of members" in shown
     assert shown.rstrip().endswith('call(verb="outline", arguments={…}) calls it.')
     listed = core.run('call("help")').outcome.text
     assert [line.partition(" ")[0] for line in listed.splitlines()] == list(REQUESTS.verbs)

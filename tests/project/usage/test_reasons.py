@@ -154,6 +154,7 @@ ELSEWHERE = (
     *_OF_REWRITES,
     *_OF_SIGNATURES,
     *_OF_MOVES,
+    "CODEMOD_FAILED",
     *_OF_EXTRACTS,
     *_OF_INLINES,
 )
@@ -306,6 +307,17 @@ def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, na
         source.change_signature(target.get(name, "app.send"), signature)
     assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
     assert (tmp_path / "app.py").read_text() == f"{code}\n"
+
+
+def test_a_file_on_which_a_codemod_fails_has_its_reason(tmp_path: Path) -> None:
+    codemod = (
+        "from libcst.codemod import Codemod\n\n\nclass Fail(Codemod):\n    def transform_module_impl(self, tree):\n"
+    )
+    files = {"mods.py": f"{codemod}        raise ValueError(tree)\n", "app.py": "n = 1\n"}
+    with pytest.raises(Refused) as caught:
+        laid(tmp_path, files).codemod("mods:Fail", "app")
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == ["CODEMOD_FAILED"]
+    assert (tmp_path / "app.py").read_text() == "n = 1\n"
 
 
 @pytest.mark.parametrize("name", _OF_MOVES)
