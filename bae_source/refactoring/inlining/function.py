@@ -189,7 +189,7 @@ class _File:
 
     def take(self, mentioned: Mentioned) -> None:
         """Put the body in the place of a call, or note why it stays."""
-        code = Code(Source.of_text(self.revision.text))
+        code = self.codes.of(Source.of_text(self.revision.text))
         start = self._offsets[id(mentioned)]
         node = code.named_at(start, _word_at(code.text, start))
         made = self._made(code, node, mentioned) if node is not None else Hazard(Reason.NOT_ANALYSED.of(), True)

@@ -36,12 +36,14 @@ class Code:
 
     Parameters:
         source: the file.
+        running: attributes that run code when they are read, as `read_as` writes them.
 
     Raises:
         SyntaxError: the Python that runs here does not read it.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, running: frozenset[str] = frozenset()) -> None:
+        self.running = running
         self.source = source
         self.text = source.text
         self.tree = parse_module(source.text)
@@ -133,8 +135,8 @@ class Code:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Every name that the file binds."""
-        return frozenset(
+        """Every name that the file binds, and attributes that run code."""
+        return self.running.union(
             name
             for each in ast.walk(self.tree)
             for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
