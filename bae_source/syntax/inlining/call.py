@@ -28,6 +28,7 @@ from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
+from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.inlining.text import Written
 from bae_source.syntax.templates.statements import continued_at, is_elif
 from bae_source.syntax.templates.template import reading
@@ -121,9 +122,7 @@ class _Inlining:
     def _names(self) -> Mapping[str, str]:
         """Return new names for what the body binds, and for parameters that need variables, by the old ones."""
         scope = self.code.scope(self.site.call)
-        taken = {*self.code.words(scope), *self.body.free}
-        if isinstance(scope, ast.Module):
-            taken |= self.code.bound
+        taken = {*words_in(scope, but=self.body.function), *self.body.free}
         found: dict[str, str] = {}
         for name in (*(each.name for each in self.placing.assigned), *sorted(self.body.locals)):
             new = _free(self._wanted(name), taken | {*self.body.own} - {name})
