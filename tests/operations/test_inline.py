@@ -53,3 +53,14 @@ def _inlined(case: Case, root: Path) -> bool:
 def _ran(root: Path) -> tuple[int, str, str]:
     done = subprocess.run([sys.executable, "-B", "run.py"], cwd=root, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def test_a_draft_that_would_change_nothing_without_its_unsure_place_is_not_offered_so(tmp_path: Path) -> None:
+    text = "def f(rows):\n    count = len(rows)\n    rows.clear()\n    return count\n"
+    (tmp_path / "core.py").write_text(text)
+    with pytest.raises(ResourceError) as caught:
+        Source(tmp_path).inline("core.f.count")
+    offered = [each for each in caught.value.hints if each.startswith("commit(")]
+    assert len(offered) == 1
+    assert 'unsure="change"' in offered[0]
+    assert (tmp_path / "core.py").read_text() == text
