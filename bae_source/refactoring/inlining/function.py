@@ -179,7 +179,7 @@ class _File:
             code = node[0]
             parent = code.parents[node[1]]
             span = code.span(parent if isinstance(parent, ast.Call) else node[1])
-            found.append((len(span), -span.start, each))
+            found.append((span.end, len(span), each))
             self._offsets[id(each)] = code.source.lines.offset(*each.mention[:2])
         self.revision = Revision(self._text())
         return [each for *_, each in sorted(found, key=lambda item: item[:2])]

@@ -124,12 +124,17 @@ class _Inlining:
         scope = self.code.scope(self.site.call)
         taken = {*words_in(scope, but=self.body.function), *self.body.free}
         found: dict[str, str] = {}
-        for name in (*(each.name for each in self.placing.assigned), *sorted(self.body.locals)):
+        for name in (*(each.name for each in self.placing.assigned), *self._locals()):
             new = _free(self._wanted(name), taken | {*self.body.own} - {name})
             taken.add(new)
             if new != name:
                 found[name] = new
         return found
+
+    def _locals(self) -> list[str]:
+        """Return the names that the body binds, in the order in which it names them."""
+        named = (each.name for each in self.body.uses if each.is_own)
+        return [each for each in dict.fromkeys((*named, *sorted(self.body.locals))) if each in self.body.locals]
 
     def _wanted(self, name: str) -> str:
         """Return the name of a variable; that for the receiver of a method is called as its attribute is."""
@@ -198,6 +203,8 @@ class _Inlining:
         text = self.written.expression(result) if result is not None else "None"
         if isinstance(text, Hazard):
             return text
+        if self._is_alone(ast.Expr) and self._depends(text) < Depends.STATE:
+            return self._with_nothing(assigned, statement)
         own = self.body.code.indentation(result) if result is not None else ""
         new, why = self.code.fitted(self.site.node, continued_at(text, own, self.indent), _parsed(text))
         if why:
@@ -207,6 +214,10 @@ class _Inlining:
             start = self.code.span(statement).start
             splices.insert(0, (Span(start, start), self._lines([*assigned, ""])))
         return self._made(splices)
+
+    def _depends(self, text: str) -> Depends:
+        """Return what an expression depends on where the call stands."""
+        return self.value_of(Given(name="", text=text, value=_parsed(text))).depends
 
     def _with_nothing(self, assigned: Sequence[str], statement: ast.stmt) -> Made:
         if assigned:
@@ -256,8 +267,7 @@ class _Inlining:
         if isinstance(text, Hazard):
             return text
         if isinstance(statement, ast.Expr):
-            depends = self.value_of(Given(name="", text=text, value=_parsed(text))).depends
-            return {last: text if depends >= Depends.STATE else None}
+            return {last: text if self._depends(text) >= Depends.STATE else None}
         new, why = self.code.fitted(self.site.node, text, _parsed(text))
         if why:
             return Hazard(why, True)
