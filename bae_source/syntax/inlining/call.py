@@ -25,6 +25,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.direct import Site, direct_target
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
@@ -36,25 +37,6 @@ from bae_source.syntax.text.lexer import lex
 
 Splices = list[tuple[Span, str]]
 ValueOf = Callable[[Given], Value]
-
-
-class Site(Struct, frozen=True, kw_only=True):
-    """One call.
-
-    Parameters:
-        code: of its file.
-        call: the call.
-        node: what gives way: the call, or the `await` of it.
-    """
-
-    code: Code
-    call: ast.Call
-    node: ast.expr
-
-    @property
-    def statement(self) -> ast.stmt:
-        """The statement around the call."""
-        return self.code.statement(self.call)
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -102,6 +84,7 @@ class _Inlining:
         self.code = site.code
         self.indent = site.code.indentation(site.call)
         self.newline = site.code.source.newline
+        self.direct = direct_target(site, body, [*placing.put, *placing.assigned])
         self.names = self._names()
         self.written = Written(body, placing.put, self.names, self.indent)
 
@@ -124,7 +107,10 @@ class _Inlining:
         scope = self.code.scope(self.site.call)
         taken = {*words_in(scope, but=self.body.function), *self.body.free}
         found: dict[str, str] = {}
-        for name in (*(each.name for each in self.placing.assigned), *self._locals()):
+        if self.direct is not None and self.direct[0] != self.direct[1]:
+            found[self.direct[0]] = self.direct[1]
+        others = [each for each in self._locals() if self.direct is None or each != self.direct[0]]
+        for name in (*(each.name for each in self.placing.assigned), *others):
             new = _free(self._wanted(name), taken | {*self.body.own} - {name})
             taken.add(new)
             if new != name:
@@ -262,6 +248,8 @@ class _Inlining:
         last = self.body.statements[-1]
         if isinstance(statement, ast.Return) or not isinstance(last, ast.Return):
             return {}
+        if self.direct is not None:
+            return {last: None}
         result = last.value or ast.Constant(None)
         text = self.written.expression(last.value) if last.value is not None else "None"
         if isinstance(text, Hazard):
