@@ -389,12 +389,19 @@ def _comes_to_something(error: ResourceError) -> bool:
     return bool(changed) or any(has_word(each["reason"]) for each in report.get("unsure", ()))
 
 
+def _leaves_some(error: ResourceError) -> bool:
+    """Return whether a refused change would do anything without its unsure places."""
+    report = error.details[REPORT]
+    return bool(report.get("changed") or report.get("probable")) or any("leave" in each for each in error.hints)
+
+
 def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     lists = (hint for hint in error.hints if hint.startswith("references "))
     has_words = any(has_word(each["reason"]) for each in error.details[REPORT].get("unsure", ()))
     can_change = has_words and all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
+    leaving = Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are.")
     hints = (
-        Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are."),
+        *([leaving] if _leaves_some(error) else []),
         *([Call("commit", draft=handle, unsure="change", then=CHANGES_THEM)] if can_change else []),
         _forgetting(handle),
         *lists,

@@ -201,6 +201,10 @@ class Reason(Enum):
 
     # Places that a replacement may not fit.
     IN_F_STRING = ("it stands in an f-string, whose quotes the new code may end", 'f"{send(1)}"')
+    BACKSLASH_IN_F_STRING = (
+        "an f-string may hold no backslash before Python 3.12",
+        'x = "\\n".join(y); send(f"{x}")',
+    )
     COUNTS_CALLS = (
         "it counts the calls around it, of which there would be one more",
         "warn(message, stacklevel=2)  # extracted to a function",
@@ -326,6 +330,7 @@ _HOLE = re.compile(r"\{\w+\}")
 _UNCHANGEABLE = (
     Reason.KEYWORDS_BY_STARS,
     Reason.IN_F_STRING,
+    Reason.BACKSLASH_IN_F_STRING,
     Reason.REPLACEMENT_UNREAD,
     Reason.OUT_OF_PLACE,
     Reason.SHARED_LINE,

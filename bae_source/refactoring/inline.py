@@ -101,6 +101,7 @@ class Inline(Request, frozen=True, kw_only=True):
             plan,
             report=report,
             summary=_summary(resolved, report, stays=inlining.stays),
+            summaries=(),
             changed=(str(resolved.address), *(each for each in report.changed if each != str(resolved.address))),
             warnings=(*through(resolved, self.target, "inlined"), *plan.warnings),
         )

@@ -53,3 +53,27 @@ def _inlined(case: Case, root: Path) -> bool:
 def _ran(root: Path) -> tuple[int, str, str]:
     done = subprocess.run([sys.executable, "-B", "run.py"], cwd=root, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def test_a_draft_that_would_change_nothing_without_its_unsure_place_is_not_offered_so(tmp_path: Path) -> None:
+    text = "def f(rows):\n    count = len(rows)\n    rows.clear()\n    return count\n"
+    (tmp_path / "core.py").write_text(text)
+    with pytest.raises(ResourceError) as caught:
+        Source(tmp_path).inline("core.f.count")
+    offered = [each for each in caught.value.hints if each.startswith("commit(")]
+    assert len(offered) == 1
+    assert 'unsure="change"' in offered[0]
+    assert (tmp_path / "core.py").read_text() == text
+
+
+def test_imports_that_a_later_change_takes_back_are_not_spoken_of(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("import math\n\n\ndef area(r):\n    return math.pi * r * r + 1\n")
+    (tmp_path / "geo.py").write_text("")
+    before = (tmp_path / "app.py").read_text()
+    extract = {"do": "extract", "target": "app.area", "as_name": "disc", "code": "math.pi * r * r", "kind": "function"}
+    inline = {"do": "inline", "target": "geo.disc"}
+    done = Source(tmp_path).apply([{**extract, "to_module": "geo"}, inline], reload="off")
+    assert (tmp_path / "app.py").read_text() == before
+    assert (tmp_path / "geo.py").read_text() == "import math\n"
+    assert list(done.warnings) == []
+    assert "; ;" not in done.text

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.refactoring.inlining.running import dynamic_classes, running_attributes, unknown_attributes
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.rewrite.name_tokens import written
+from bae_source.syntax.text.source import Source
 
 
 class Codes:
@@ -39,6 +42,18 @@ class Codes:
             )
         return found
 
+    def of(self, source: Source) -> Code:
+        """Return the code of a text that a file of the project has, or is to have."""
+        return Code(source, self._running | unknown_attributes(source.text, self._dynamic))
+
+    @cached_property
+    def _running(self) -> frozenset[str]:
+        return running_attributes(self._project)
+
+    @cached_property
+    def _dynamic(self) -> frozenset[str]:
+        return dynamic_classes(self._project)
+
     def node(self, mentioned: Mentioned) -> tuple[Code, ast.Name | ast.Attribute] | None:
         """Return the name or the attribute at a place, with its file's code; None where there is none of its own."""
         code = self._code(mentioned.path)
@@ -51,7 +66,7 @@ class Codes:
     def _code(self, path: str) -> Code | None:
         if path not in self._known:
             try:
-                self._known[path] = Code(self._project.workspace.tree_at(path).source)
+                self._known[path] = self.of(self._project.workspace.tree_at(path).source)
             except (ResourceError, SyntaxError, RecursionError, MemoryError):
                 self._known[path] = None
         return self._known[path]

@@ -4,7 +4,8 @@
     from app import LIMIT       an import: it goes along, or others may take the name from there
     print(LIMIT, app.LIMIT)     reads
     __all__ = ["LIMIT"]         an export: others may take it
-    patch("app.LIMIT")          a string that names it: it may be matches up by that
+    patch("app.LIMIT")          a string that names it: it may be looked up by that
+    patch.object(app, "LIMIT")  likewise
 
 Invariants:
 - a place is chosen once, and each that stays has a reason.
@@ -28,6 +29,7 @@ from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.references import search_code
 from bae_source.refactoring.planning.choice import Choice, named_as
 from bae_source.refactoring.planning.generated import GENERATED, generated_among
+from bae_source.refactoring.renaming.named_strings import named_strings
 from bae_source.syntax.inlining.hazards import Hazard
 from bae_source.syntax.names import uses as u
 
@@ -43,7 +45,7 @@ class Found(Struct, frozen=True, kw_only=True):
         bindings: where code binds or deletes it, but for what defines it.
         imports: what takes it from its module.
         exports: entries of `__all__`.
-        strings: those that name it by more than its bare name.
+        strings: those that name it by more than its bare name, or surely look it up.
         others: all other mentions.
         unreadable: files that may hold more, each with the reason.
     """
@@ -66,7 +68,8 @@ def found_of(project: Project, family: Family) -> Found:
     def of(*kinds: int) -> tuple[Mentioned, ...]:
         return tuple(each for each in every if each.mention[3] in kinds)
 
-    strings = [each for each in of(u.STRING) if each.why in _NAMING]
+    looked_up = _looked_up(project, family, of(u.STRING))
+    strings = [each for each in of(u.STRING) if each.why in _NAMING or (each.path, *each.mention[:2]) in looked_up]
     return Found(
         reads=of(*_READING),
         bindings=of(u.WRITE, u.DELETE),
@@ -76,6 +79,14 @@ def found_of(project: Project, family: Family) -> Found:
         others=tuple(each for each in of(u.STRING, u.MENTION, u.KEYWORD) if each not in strings),
         unreadable=(*family.unreadable, *matches.unreadable),
     )
+
+
+def _looked_up(project: Project, family: Family, strings: Sequence[Mentioned]) -> frozenset[tuple[str, int, int]]:
+    """Return path, line and column of strings that surely look it up: `patch.object(core, "send")`."""
+    if family.local:
+        return frozenset()
+    paths = dict.fromkeys(each.path for each in strings)
+    return frozenset((path, *place) for path in paths for place in named_strings(project, family, path))
 
 
 class Places:

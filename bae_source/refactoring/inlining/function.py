@@ -179,7 +179,7 @@ class _File:
             code = node[0]
             parent = code.parents[node[1]]
             span = code.span(parent if isinstance(parent, ast.Call) else node[1])
-            found.append((len(span), -span.start, each))
+            found.append((span.end, len(span), each))
             self._offsets[id(each)] = code.source.lines.offset(*each.mention[:2])
         self.revision = Revision(self._text())
         return [each for *_, each in sorted(found, key=lambda item: item[:2])]
@@ -189,7 +189,7 @@ class _File:
 
     def take(self, mentioned: Mentioned) -> None:
         """Put the body in the place of a call, or note why it stays."""
-        code = Code(Source.of_text(self.revision.text))
+        code = self.codes.of(Source.of_text(self.revision.text))
         start = self._offsets[id(mentioned)]
         node = code.named_at(start, _word_at(code.text, start))
         made = self._made(code, node, mentioned) if node is not None else Hazard(Reason.NOT_ANALYSED.of(), True)

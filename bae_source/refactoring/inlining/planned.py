@@ -8,6 +8,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -21,6 +22,7 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.prose import in_prose
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
@@ -124,7 +126,7 @@ class Inlining:
                 unchanged=True,
                 hints=[Call("delete", target=self.address, then="takes it away.")],
             )
-        mentions = [self.places.shown(each) for each in self.found.others]
+        mentions = [self.places.shown(each) for each in self.found.others if self._is_listed(each)]
         spoken, notices = ([], []) if self.family.local else self._spoken(mentions)
         return Report(
             changed=dict(sorted(self.places.changed.items())),
@@ -139,12 +141,26 @@ class Inlining:
         """Return where prose speaks of what goes, outside of it, and what could not be searched."""
         lines = {(each.module, each.line) for each in (*known, *self.places.left)}
         spoken, notices = in_prose(self.workspace, self.family.sought, lines)
-        group = self.resolved.group
-        assert group is not None
-        span, source = group_span(self.resolved.tree.outline, group.members), self.resolved.tree.source
-        first, last = source.lines.number(span.start), source.lines.number(max(span.start, span.end - 1))
+        first, last = self._lines
         own = self.resolved.module.name
         return [each for each in spoken if not (each.module == own and first <= each.line <= last)], notices
+
+    def _is_listed(self, mentioned: Mentioned) -> bool:
+        """Say whether a mention is listed: none in what goes, and no string that has the word of a local variable."""
+        if self.family.local and not self.is_function and mentioned.mention[3] == u.STRING:
+            return False
+        first, last = self._lines
+        is_inside = mentioned.path == self.resolved.module.path and first <= mentioned.mention[0] <= last
+        return self.stays or not is_inside
+
+    @cached_property
+    def _lines(self) -> tuple[int, int]:
+        """First and last line of the definition; none for a local variable."""
+        group = self.resolved.group
+        if group is None or not group.members:
+            return 0, 0
+        span, source = group_span(self.resolved.tree.outline, group.members), self.resolved.tree.source
+        return source.lines.number(span.start), source.lines.number(max(span.start, span.end - 1))
 
     def _made(self) -> Inlined:
         if self.is_function:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -34,6 +34,7 @@ from bae_source.syntax.names.uses import Imported
 _MENDED = ("relative_imports", "not_searched")
 """The codes of notices about relative imports, which a later plan may have mended."""
 _MOST_SHOWN = 10
+_IMPORTING = re.compile(rb"\bimport\b|^\s+\w+(?:\s+as\s+\w+)?\s*,?\s*\)?\s*(?:#.*)?$")
 _RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
 
 
@@ -53,12 +54,13 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
     changes = ChangeSet(tuple(with_modes(files, _modes(plans), last)))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
+    gaining = {each for each in touched if _has_new_import(before[each], last.content(each))}
     return Plan(
         changes=changes,
         changed=tuple(dict.fromkeys(address for plan in plans for address in plan.changed)),
         seen=tuple(etag for plan in plans for etag in plan.seen),
         modules=tuple(module for path, module in modules.items() if path in touched),
-        warnings=tuple(_gathered(dict.fromkeys(_warnings(first, last, plans, changes)))),
+        warnings=tuple(_gathered(dict.fromkeys(_kept(_warnings(first, last, plans, changes), gaining, modules)))),
         summary=_summary(plans, to_nothing=not changes),
         summaries=_summaries(plans) if len(plans) > 1 else plans[0].summaries,
         report=together([plan.report for plan in plans if plan.report is not None]),
@@ -164,6 +166,29 @@ def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:
 
 def _summaries(plans: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(each for plan in plans for each in (plan.summaries or (plan.summary,)))
+
+
+def _kept(notices: Iterable[Notice], gaining: Collection[str], modules: Mapping[str, ModuleFile]) -> Iterator[Notice]:
+    """Yield notices, those of imports only for modules that have a new one in the end.
+
+    Parameters:
+        gaining: the files that have one.
+        modules: by their paths.
+    """
+    names = {module.name: path for path, module in modules.items()}
+    for notice in notices:
+        if notice.code != IMPORTS_ADDED or not notice.about:
+            yield notice
+            continue
+        left = [each for each in notice.about[1:] if each not in names or names[each] in gaining]
+        if left:
+            yield notice if len(left) == len(notice.about) - 1 else imports_added(left, notice.about[0])
+
+
+def _has_new_import(before: bytes | None, after: bytes | None) -> bool:
+    """Say whether a line is new that imports something, or may be a name in an import of several lines."""
+    known = frozenset((before or b"").splitlines())
+    return any(each not in known and _IMPORTING.search(each) for each in (after or b"").splitlines())
 
 
 def _gathered(notices: Iterable[Notice]) -> list[Notice]:

@@ -25,9 +25,11 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.direct import Site, direct_target
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
+from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.inlining.text import Written
 from bae_source.syntax.templates.statements import continued_at, is_elif
 from bae_source.syntax.templates.template import reading
@@ -35,25 +37,6 @@ from bae_source.syntax.text.lexer import lex
 
 Splices = list[tuple[Span, str]]
 ValueOf = Callable[[Given], Value]
-
-
-class Site(Struct, frozen=True, kw_only=True):
-    """One call.
-
-    Parameters:
-        code: of its file.
-        call: the call.
-        node: what gives way: the call, or the `await` of it.
-    """
-
-    code: Code
-    call: ast.Call
-    node: ast.expr
-
-    @property
-    def statement(self) -> ast.stmt:
-        """The statement around the call."""
-        return self.code.statement(self.call)
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -101,6 +84,7 @@ class _Inlining:
         self.code = site.code
         self.indent = site.code.indentation(site.call)
         self.newline = site.code.source.newline
+        self.direct = direct_target(site, body, [*placing.put, *placing.assigned])
         self.names = self._names()
         self.written = Written(body, placing.put, self.names, self.indent)
 
@@ -121,16 +105,22 @@ class _Inlining:
     def _names(self) -> Mapping[str, str]:
         """Return new names for what the body binds, and for parameters that need variables, by the old ones."""
         scope = self.code.scope(self.site.call)
-        taken = {*self.code.words(scope), *self.body.free}
-        if isinstance(scope, ast.Module):
-            taken |= self.code.bound
+        taken = {*words_in(scope, but=self.body.function), *self.body.free}
         found: dict[str, str] = {}
-        for name in (*(each.name for each in self.placing.assigned), *sorted(self.body.locals)):
+        if self.direct is not None and self.direct[0] != self.direct[1]:
+            found[self.direct[0]] = self.direct[1]
+        others = [each for each in self._locals() if self.direct is None or each != self.direct[0]]
+        for name in (*(each.name for each in self.placing.assigned), *others):
             new = _free(self._wanted(name), taken | {*self.body.own} - {name})
             taken.add(new)
             if new != name:
                 found[name] = new
         return found
+
+    def _locals(self) -> list[str]:
+        """Return the names that the body binds, in the order in which it names them."""
+        named = (each.name for each in self.body.uses if each.is_own)
+        return [each for each in dict.fromkeys((*named, *sorted(self.body.locals))) if each in self.body.locals]
 
     def _wanted(self, name: str) -> str:
         """Return the name of a variable; that for the receiver of a method is called as its attribute is."""
@@ -199,6 +189,8 @@ class _Inlining:
         text = self.written.expression(result) if result is not None else "None"
         if isinstance(text, Hazard):
             return text
+        if self._is_alone(ast.Expr) and self._depends(text) < Depends.STATE:
+            return self._with_nothing(assigned, statement)
         own = self.body.code.indentation(result) if result is not None else ""
         new, why = self.code.fitted(self.site.node, continued_at(text, own, self.indent), _parsed(text))
         if why:
@@ -208,6 +200,10 @@ class _Inlining:
             start = self.code.span(statement).start
             splices.insert(0, (Span(start, start), self._lines([*assigned, ""])))
         return self._made(splices)
+
+    def _depends(self, text: str) -> Depends:
+        """Return what an expression depends on where the call stands."""
+        return self.value_of(Given(name="", text=text, value=_parsed(text))).depends
 
     def _with_nothing(self, assigned: Sequence[str], statement: ast.stmt) -> Made:
         if assigned:
@@ -252,13 +248,14 @@ class _Inlining:
         last = self.body.statements[-1]
         if isinstance(statement, ast.Return) or not isinstance(last, ast.Return):
             return {}
+        if self.direct is not None:
+            return {last: None}
         result = last.value or ast.Constant(None)
         text = self.written.expression(last.value) if last.value is not None else "None"
         if isinstance(text, Hazard):
             return text
         if isinstance(statement, ast.Expr):
-            depends = self.value_of(Given(name="", text=text, value=_parsed(text))).depends
-            return {last: text if depends >= Depends.STATE else None}
+            return {last: text if self._depends(text) >= Depends.STATE else None}
         new, why = self.code.fitted(self.site.node, text, _parsed(text))
         if why:
             return Hazard(why, True)

@@ -25,6 +25,8 @@ from bae_source.syntax.templates.surroundings import (
     may_be_out_of_place,
     statement_around,
 )
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Source
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -36,12 +38,14 @@ class Code:
 
     Parameters:
         source: the file.
+        running: attributes that run code when they are read, as `read_as` writes them.
 
     Raises:
         SyntaxError: the Python that runs here does not read it.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, running: frozenset[str] = frozenset()) -> None:
+        self.running = running
         self.source = source
         self.text = source.text
         self.tree = parse_module(source.text)
@@ -133,8 +137,8 @@ class Code:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Every name that the file binds."""
-        return frozenset(
+        """Every name that the file binds, and attributes that run code."""
+        return self.running.union(
             name
             for each in ast.walk(self.tree)
             for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
@@ -175,7 +179,9 @@ class Code:
         if self._is_in_string(node):
             if _shows_itself(self.text, span):
                 return "", Reason.SHOWS_ITSELF.of()
-            text = self._requoted(node, span, text, value)
+            text = self._requoted(node, span, text)
+            if "\\" in text and not fits_in_string(self.source, node, self.parents, span, "\\"):
+                return "", Reason.BACKSLASH_IN_F_STRING.of()
         around = statement_around(self.source, node, self.parents)
         fitting = in_brackets_where_needed(around, self.text, span, text)
         if fitting is None:
@@ -186,18 +192,13 @@ class Code:
             return "", Reason.OUT_OF_PLACE.of()
         return fitting, ""
 
-    def _requoted(self, node: ast.expr, span: Span, text: str, value: ast.expr) -> str:
-        """Return the text of a string with other quotes, where those of an f-string around do not let it stand."""
-        is_plain = isinstance(value, ast.Constant) and isinstance(value.value, str)
-        if not is_plain or fits_in_string(self.source, node, self.parents, span, text):
+    def _requoted(self, node: ast.expr, span: Span, text: str) -> str:
+        """Return code whose strings have other quotes, where those of an f-string around do not let it stand."""
+        if fits_in_string(self.source, node, self.parents, span, text):
             return text
         for quote in ("'", '"'):
-            new = f"{quote}{value.value}{quote}"  # type: ignore[attr-defined]
-            try:
-                is_same = ast.literal_eval(new) == value.value  # type: ignore[attr-defined]
-            except (SyntaxError, ValueError):
-                continue
-            if is_same and fits_in_string(self.source, node, self.parents, span, new):
+            new = splice(text, [(each, _in_quotes(each.cut(text), quote)) for each in lex(text).strings])
+            if fits_in_string(self.source, node, self.parents, span, new):
                 return new
         return text
 
@@ -222,6 +223,17 @@ class Code:
 
     def _share_a_line(self, first: ast.stmt, second: ast.stmt) -> bool:
         return self.source.lines.number(self.span(first).end) == self.source.lines.number(self.span(second).start)
+
+
+def _in_quotes(literal: str, quote: str) -> str:
+    """Return a string literal with other quotes, or as it is where these would give another value."""
+    new = literal
+    try:
+        value = ast.literal_eval(literal)
+        new = f"{quote}{value}{quote}" if isinstance(value, str) else literal
+        return new if ast.literal_eval(new) == value else literal
+    except (SyntaxError, ValueError):
+        return literal
 
 
 def _is_pattern(value: ast.expr) -> bool:

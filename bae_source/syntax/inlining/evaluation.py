@@ -10,8 +10,8 @@ second round. In `lambda: total` the read comes later than any step that can be 
 changes can go there.
 
 Invariants:
-- attributes, items and operators give a value and do nothing else, as everywhere in this project; calls, `await`,
-  `yield`, imports and loops over what is not known may do anything;
+- attributes, items and operators give a value and do nothing else, but for attributes that are known to run code;
+  calls, `await`, `yield`, imports and loops over what is not known may do anything;
 - code that is not known is taken for code that may do anything.
 """
 
@@ -67,7 +67,7 @@ def depends(node: ast.expr, bound: Set[str] = frozenset(), constants: Set[str] =
     """Return what the value of an expression depends on.
 
     Parameters:
-        bound: names that the file binds, so that they are no built-in ones.
+        bound: names that the file binds, so that they are no built-in ones, and attributes that run code (`read_as`).
         constants: names that are bound once, to a number or a string.
     """
     found = Depends.NOTHING
@@ -79,6 +79,8 @@ def depends(node: ast.expr, bound: Set[str] = frozenset(), constants: Set[str] =
             found = max(found, Depends.NAMES)
             continue
         if isinstance(each, _EFFECTS) or (isinstance(each, ast.Call) and not is_pure_call(each, bound)):
+            return Depends.RUNS
+        if is_running(each, bound):
             return Depends.RUNS
         if isinstance(each, ast.Name):
             found = max(found, Depends.NAMES)
@@ -97,6 +99,16 @@ def _is_of_constants(node: ast.AST, constants: Set[str]) -> bool:
     )
 
 
+def read_as(attribute: str) -> str:
+    """Return an attribute as it stands among names: those that run code when they are read stand there so."""
+    return f".{attribute}"
+
+
+def is_running(node: ast.AST, bound: Set[str]) -> bool:
+    """Say whether an attribute is read that runs code."""
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and read_as(node.attr) in bound
+
+
 def is_pure_call(node: ast.Call, bound: Set[str]) -> bool:
     """Say whether a call is one of a built-in function that does nothing but give a value."""
     return isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS and node.func.id not in bound
@@ -109,7 +121,8 @@ def is_fresh(node: ast.expr, bound: Set[str] = frozenset()) -> bool:
         return any(is_fresh(each, bound) for each in several)
     if isinstance(node, (ast.Tuple, ast.Starred, ast.NamedExpr)):
         return any(is_fresh(each, bound) for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
-    return isinstance(node, _FRESH) or (isinstance(node, ast.Call) and not is_pure_call(node, bound))
+    is_call = isinstance(node, ast.Call) and not is_pure_call(node, bound)
+    return isinstance(node, _FRESH) or is_call or is_running(node, bound)
 
 
 def steps_of(nodes: Sequence[ast.AST], bound: Set[str] = frozenset()) -> list[Step]:
@@ -145,7 +158,7 @@ class _Walk:
         if isinstance(node, ast.Call):
             return not is_pure_call(node, self.bound)
         if isinstance(node, (ast.Attribute, ast.Subscript)):
-            return not isinstance(node.ctx, ast.Load)
+            return not isinstance(node.ctx, ast.Load) or is_running(node, self.bound)
         if isinstance(node, ast.AugAssign):
             return not (isinstance(node.target, ast.Name) and isinstance(node.value, ast.Constant))
         if isinstance(node, (ast.For, ast.comprehension)):

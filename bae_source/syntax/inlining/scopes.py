@@ -144,13 +144,23 @@ def names_read(node: ast.AST) -> set[str]:
     return {each.name for each in uses_in(ast.Expression(node) if isinstance(node, ast.expr) else node)}
 
 
-def words_in(node: ast.AST) -> set[str]:
-    """Return every name that code binds or reads, whatever the scope."""
+def words_in(node: ast.AST, but: ast.AST | None = None) -> set[str]:
+    """Return every name that code binds or reads, whatever the scope.
+
+    Parameters:
+        but: a function whose names do not count, as they are its own.
+    """
     found: set[str] = set()
-    for each in ast.walk(node):
+    skipped = ast.dump(but) if but is not None else None
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
         found.update([each.id] if isinstance(each, ast.Name) else bound_by(each))
+        if isinstance(each, FUNCTIONS) and skipped is not None and ast.dump(each) == skipped:
+            continue
         if isinstance(each, ast.arg):
             found.add(each.arg)
         elif isinstance(each, (ast.Global, ast.Nonlocal)):
             found.update(each.names)
+        waiting += ast.iter_child_nodes(each)
     return found

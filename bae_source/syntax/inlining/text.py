@@ -7,6 +7,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 
 from bae_source.model.reasons import Reason
@@ -18,6 +19,7 @@ from bae_source.syntax.templates.statements import block_of, continued_at, moved
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import lex
 
+_AS = re.compile(r"(?:[\s\\,)]|#[^\n]*)*as[\s\\]+(\w+)")
 Splices = list[tuple[Span, str]]
 
 
@@ -45,6 +47,10 @@ class Written:
             node = use.node
             if not use.is_own or not (use.name in self.put or use.name in self.names):
                 continue
+            if isinstance(node, ast.ExceptHandler):
+                name = self._handled(node)
+                found += [(name, self.names[use.name])] if use.name in self.names and span.contains(name) else []
+                continue
             if not isinstance(node, ast.Name) or node in self.code.unplaced:
                 if use.name in self.put or self._lies_in(span, node):
                     return Hazard(Reason.CAPTURED.of(name=use.name), True)
@@ -62,6 +68,13 @@ class Written:
                 return Hazard(why, True)
             found.append((place, new))
         return found
+
+    def _handled(self, node: ast.ExceptHandler) -> Span:
+        """Return the name that a handler gives to an exception: `except (KeyError) as name`."""
+        assert node.type is not None
+        name = _AS.match(self.code.text, self.code.span(node.type).end)
+        assert name is not None
+        return Span(*name.span(1))
 
     def _lies_in(self, span: Span, node: ast.AST) -> bool:
         return not hasattr(node, "lineno") or span.contains(self.code.span(node))

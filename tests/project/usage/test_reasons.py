@@ -124,6 +124,7 @@ _OF_INLINES = {
     "CAPTURED": ("Y = 1\nX = Y\n\n\ndef f(Y):\n    return X", "app.X"),
     "NO_PLAIN_READ": ('X = int\n\n\ndef f(a: "X"): ...', "app.X"),
     "SHOWS_ITSELF": ('def f(y):\n    x = y\n    return f"{x=}"', "app.f.x"),
+    "BACKSLASH_IN_F_STRING": ('def f(y):\n    x = "\\n".join(y)\n    return f"{x}"', "app.f.x"),
     "EXPORTED": ('__all__ = ["X"]\n\nX = 1\nprint(X)', "app.X"),
     "NAMED_BY_STRING": ('X = 1\nprint(X, "app.X")', "app.X"),
     "READS_FRAME": ("def f(y):\n    x = y\n    return x, locals()", "app.f.x"),

@@ -11,8 +11,9 @@ import re
 
 from msgspec import structs
 
-from bae_source.errors import LookupFailed
+from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
+from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference, Shown
 from bae_source.project.naming.bound_names import resolve_to_ask
@@ -40,8 +41,28 @@ def resolve_asked(workspace: Workspace, target: str) -> Resolved:
     except LookupFailed as error:
         found = attribute(workspace, target, error)
         if found is None:
+            _refuse_inside_local(workspace, target, error)
             raise
         return found
+
+
+def _refuse_inside_local(workspace: Workspace, target: str, error: LookupFailed) -> None:
+    """Refuse a name below that of a local variable, which has no definitions.
+
+    Raises:
+        LookupFailed: it is one.
+    """
+    outer = target.rpartition(".")[0]
+    if error.code != "symbol_not_found" or not outer:
+        return
+    try:
+        owner = resolve_to_ask(workspace, outer)
+    except ResourceError:
+        return
+    if owner.group is not None and not owner.group.members:
+        what = f"{owner.address} is a local variable or a parameter, and no definition: nothing is defined in it."
+        hint = Call("references", target=owner.address, then="lists what names it.")
+        raise LookupFailed("symbol_not_found", what, hints=[hint]) from error
 
 
 def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolved | None:

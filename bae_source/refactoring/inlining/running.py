@@ -1,0 +1,118 @@
+"""Attributes of a project's classes that run code when they are read: properties, and other descriptors.
+
+    @property
+    def total(self): return self._total         only reads: as any attribute
+    @property
+    def rows(self): self._rows = read(); ...    runs code: reading `rows` counts as a call
+    name = Checked()                            likewise, where the class `Checked` has `__get__`
+
+    class Lazy: def __getattr__(self, name): ...        likewise every attribute that a file which names `Lazy` reads,
+                                                        and does not bind
+
+Invariants:
+- they are known by their names alone, whatever the receiver: a name counts if any class of the project has it so.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Set
+
+from bae_source.errors import ResourceError
+from bae_source.project.references.meaning.project import Project
+from bae_source.syntax.inlining.evaluation import Depends, bound_by, depends, is_fresh, read_as
+from bae_source.syntax.outline.tree import parse_module
+
+_BETWEEN = r"(?:\1[@#][^\n]*\n)*"
+_PROPERTY = re.compile(rf"^([ \t]*)@[\w.]*property\b[^\n]*\n{_BETWEEN}\1(?:async[ \t]+)?def[ \t]+(\w+)", re.M)
+_MADE = r"^[ \t]+(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[\w.]*\.)?(?:{})\("
+_DECORATED = r"^([ \t]+)@(?:[\w.]*\.)?(?:{})\b[^\n]*\n" + _BETWEEN + r"\1(?:async[ \t]+)?def[ \t]+(\w+)"
+_CLASS_WITH = r"^[ \t]*class[ \t]+(\w+)|^[ \t]+def[ \t]+(?:{})\b"
+_DESCRIPTOR = re.compile(_CLASS_WITH.format("__get__"), re.M)
+_DYNAMIC = re.compile(_CLASS_WITH.format("__getattr__|__getattribute__"), re.M)
+_WORDS = ("property", "cached_property")
+
+
+def running_attributes(project: Project) -> frozenset[str]:
+    """Return the attributes that run code when they are read, as `read_as` writes them."""
+    bodies: dict[str, list[ast.FunctionDef | None]] = {}
+    kinds = [name for text in _texts(project, ("__get__",)) for name in _classes(_DESCRIPTOR, text)]
+    made = [re.compile(_MADE.format("|".join(("property", *kinds))), re.M)]
+    decorated = re.compile(_DECORATED.format("|".join(kinds)), re.M) if kinds else None
+    for text in _texts(project, (*_WORDS, *kinds)):
+        for found in _PROPERTY.finditer(text):
+            bodies.setdefault(found[2], []).append(_function(text, found))
+        others = [each[1] for one in made for each in one.finditer(text)]
+        others += [each[2] for each in decorated.finditer(text)] if decorated else []
+        for name in others:
+            bodies.setdefault(name, []).append(None)
+    every = frozenset(map(read_as, bodies))
+    return frozenset(read_as(name) for name, several in bodies.items() if any(_runs(each, every) for each in several))
+
+
+def dynamic_classes(project: Project) -> frozenset[str]:
+    """Return the classes whose code is asked for attributes that they do not have."""
+    texts = _texts(project, ("__getattr__", "__getattribute__"))
+    return frozenset(name for text in texts for name in _classes(_DYNAMIC, text))
+
+
+def unknown_attributes(text: str, dynamic: Set[str]) -> frozenset[str]:
+    """Return the attributes in a file that names such a class, but for those that it binds, or takes from modules."""
+    if dynamic.isdisjoint(re.findall(r"\w+", text)):
+        return frozenset()
+    nodes = list(ast.walk(parse_module(text)))
+    imports = {name for each in nodes if isinstance(each, ast.Import) for name in bound_by(each)}
+    bound = {name for each in nodes for name in bound_by(each)}
+    bound |= {each.attr for each in nodes if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load)}
+    read = (each for each in nodes if isinstance(each, ast.Attribute) and getattr(each.value, "id", "") not in imports)
+    return frozenset(read_as(each.attr) for each in read if each.attr not in bound and not each.attr.startswith("__"))
+
+
+def _texts(project: Project, words: tuple[str, ...]) -> Iterator[str]:
+    for path in project.workspace.index.naming(words).paths:
+        try:
+            content = project.workspace.content(path) if path.endswith(".py") else None
+        except ResourceError:
+            continue
+        yield re.sub(r"\r\n?", "\n", (content or b"").decode("utf-8", "replace"))
+
+
+def _classes(having: re.Pattern[str], text: str) -> Iterator[str]:
+    """Yield the classes that have a method."""
+    name = ""
+    for found in having.finditer(text):
+        if found[1]:
+            name = found[1]
+        elif name:
+            yield name
+
+
+def _function(text: str, found: re.Match[str]) -> ast.FunctionDef | None:
+    """Return the function below a decorator; None where it cannot be read."""
+    indent, lines = len(found[1]), text[text.rindex("\n", 0, found.end()) + 1 :].split("\n")
+    end = next((n for n, each in enumerate(lines) if n and each.strip() and _indent(each) <= indent), len(lines))
+    try:
+        tree = ast.parse(textwrap.dedent("\n".join(lines[:end])))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return tree.body[0] if tree.body and isinstance(tree.body[0], ast.FunctionDef) else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _runs(function: ast.FunctionDef | None, every: Set[str]) -> bool:
+    """Say whether a property does more than to read attributes, which are no properties themselves."""
+    if function is None:
+        return True
+    body = [each for each in function.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    if not body:
+        return False
+    last = body[0]
+    if len(body) > 1 or not isinstance(last, (ast.Return, ast.Raise, ast.Pass)):
+        return True
+    value = last.value if isinstance(last, ast.Return) else None
+    return value is not None and (depends(value, every) is Depends.RUNS or is_fresh(value, every))
