@@ -20,10 +20,12 @@ from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
+from bae_source.syntax.outline.locate import unit_for
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -45,7 +47,9 @@ def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
     check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
     spot = _spot(asked, first, top)
     newline = piece.code.source.newline
-    text = spot.text(f"{asked.name} = {as_value(piece)}{newline}", newline)
+    lead = f"{asked.name} = "
+    value = value_of(piece, indent="", unit=unit_for(asked.resolved.tree, ()), lead=lead)
+    text = spot.text(f"{lead}{value}{newline}", newline)
     every = (each for one in pieces for each in doubts_of_value(one, "the module is imported"))
     return planned(
         workspace,
@@ -55,7 +59,7 @@ def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
             address=f"{asked.resolved.module.name}.{asked.name}",
             splices=(
                 (Span(spot.offset, spot.offset), text),
-                *((each.span, in_place(each, asked.name)) for each in pieces),
+                *((place_of(each), in_place(each, asked.name)) for each in pieces),
             ),
             pieces=pieces,
             alike=() if asked.similar else same,
@@ -95,9 +99,3 @@ def why_not(piece: Piece) -> str:
     except Refused as error:
         return error.message
     return ""
-
-
-def as_value(piece: Piece) -> str:
-    """Return the text of an expression as it can be assigned."""
-    text = piece.span.cut(piece.code.source.text)
-    return f"({text})" if "\n" in text or "\r" in text else text

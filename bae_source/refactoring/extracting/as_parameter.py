@@ -16,11 +16,12 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.annotating import is_annotated
-from bae_source.refactoring.extracting.as_constant import as_value, check_value, why_not
+from bae_source.refactoring.extracting.as_constant import check_value, why_not
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, refused
 from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece
@@ -74,7 +75,10 @@ def plan_parameter(workspace: Workspace, asked: Asked) -> Plan:
         Made(
             what="parameter",
             address=f"{where}.{_qualname(piece, node)}",
-            splices=(_declared(piece, node, asked.name), *((each.span, in_place(each, asked.name)) for each in pieces)),
+            splices=(
+                _declared(piece, node, asked.name),
+                *((place_of(each), in_place(each, asked.name)) for each in pieces),
+            ),
             pieces=pieces,
             alike=() if asked.similar else same,
             left=tuple((each, why) for each, why in found if why) if asked.similar else (),
@@ -113,7 +117,8 @@ def _declared(piece: Piece, node: _Function, name: str) -> tuple[Span, str]:
         is_annotated(piece.code.scopes.opened[node]) and isinstance(value, ast.Constant) and value.value is not None
     )
     kind = type(value.value).__name__ if isinstance(value, ast.Constant) else ""
-    text = f"{name}: {kind} = {as_value(piece)}" if is_noted else f"{name}={as_value(piece)}"
+    lead = f"{name}: {kind} = " if is_noted else f"{name}="
+    text = f"{lead}{value_of(piece, indent=source.lines.indentation(node.lineno), unit='    ')}"
     every = parameters_of(node)
     if not every:
         start = source.text.index("(", span_of(source, node).start) + 1

@@ -19,6 +19,7 @@ from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function, check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Code, Piece, first_line, piece_of, suites
@@ -26,6 +27,7 @@ from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
+from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
@@ -66,7 +68,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         Made(
             what="variable",
             address=f"{where}.{asked.name}" if frame.level is Level.MODULE else where,
-            splices=_splices(asked.name, timing.statement, pieces),
+            splices=_splices(asked.name, timing.statement, pieces, unit_for(asked.resolved.tree, ())),
             pieces=pieces,
             alike=() if asked.similar else tuple(same),
             left=tuple((each, why) for each, why in found if why) if asked.similar else (),
@@ -214,18 +216,16 @@ def _is_steady(code: Code, node: ast.AST) -> bool:
     )
 
 
-def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...]) -> tuple[tuple[Span, str], ...]:
+def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...], unit: str) -> tuple[tuple[Span, str], ...]:
     [piece, *others] = pieces
     source = piece.code.source
-    text, node = piece.span.cut(source.text), piece.nodes[0]
-    is_open = isinstance(node, ast.NamedExpr) or "\n" in text or "\r" in text
-    assigned = f"{name} = {f'({text})' if is_open else text}"
+    node, line = piece.nodes[0], first_line(statement)
+    indent, lead = source.lines.indentation(line), f"{name} = "
+    assigned = f"{lead}{value_of(piece, indent=indent.rpartition(chr(12))[2], unit=unit, lead=lead)}"
     if isinstance(statement, ast.Expr) and statement.value is node and not others:
         return ((span_of(source, statement), assigned),)
-    line = first_line(statement)
     start = source.lines.start(line)
     begin = span_of(source, statement).start
-    indent = source.lines.indentation(line)
     is_first = line < statement.lineno or not source.text[start:begin].strip(" \t\f")
     if is_first and not source.lines.joined(start):
         splice = (Span(start, start), f"{indent}{assigned}{source.newline}")
@@ -233,4 +233,4 @@ def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...]) -> tuple
         raise refused("Nothing can stand before the statement on its line")
     else:
         splice = (Span(begin, begin), f"{assigned}; ")
-    return (splice, *((each.span, in_place(each, name)) for each in pieces))
+    return (splice, *((place_of(each), in_place(each, name)) for each in pieces))

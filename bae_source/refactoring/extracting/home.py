@@ -203,8 +203,18 @@ def spot_before(piece: Piece, tree: Tree, *, gap: int | None = None) -> Spot:
 
 
 def top_of(piece: Piece) -> ast.AST:
-    """Return the statement of the module that holds a piece."""
+    """Return the statement of the module that holds a piece; of overloads and their implementation the first."""
     top = piece.nodes[0]
     while not isinstance(piece.code.parents[top], ast.Module):
         top = piece.code.parents[top]
-    return top
+    body = piece.code.tree.body
+    number = next(n for n, each in enumerate(body) if each is top)
+    while number and _is_overload(body[number - 1], getattr(top, "name", "")):
+        number -= 1
+    return body[number]
+
+
+def _is_overload(node: ast.AST, name: str) -> bool:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name:
+        return False
+    return any(getattr(each, "id", getattr(each, "attr", "")) == "overload" for each in node.decorator_list)
