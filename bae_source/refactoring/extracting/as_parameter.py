@@ -112,9 +112,7 @@ def _is_in(piece: Piece, node: _Function) -> bool:
     return piece.code.scopes.around[piece.nodes[0]].frame.node is node
 
 
-def _check_alone(
-    workspace: Workspace, piece: Piece, node: _Function, address: str, declared: tuple[Span, str]
-) -> None:
+def _check_alone(workspace: Workspace, piece: Piece, node: _Function, address: str, declared: tuple[Span, str]) -> None:
     """See that no stub, overload or override has the signature of a function, too.
 
     Raises:

@@ -11,12 +11,13 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.attributes import calling_attributes
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
 from bae_source.refactoring.extracting.layout import place_of, value_of
@@ -48,7 +49,8 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
     if frame.level is Level.CLASS:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
-    weight = weight_of(node, code.scopes, kept)
+    calling = calling_attributes(workspace, [node, *timing.earlier])
+    weight = _weight(code, node, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
     found = [(each, _why_not(each, timing.statement, node, weight)) for each in alike]
@@ -58,7 +60,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
     for each in pieces:
         check_free_in_function(each, frame, asked.name)
-    doubts = [*_doubts(piece, timing, weight, kept)]
+    doubts = [*_doubts(piece, timing, weight, kept, calling)]
     if weight:
         doubts += [(each.nodes[0], Reason.EVALUATED_ONCE.of(when="the first is")) for each in pieces[1:]]
     where = address_at(asked, piece)
@@ -168,7 +170,18 @@ def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -
     return ""
 
 
-def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable]) -> Iterator[Doubt]:
+def _weight(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
+    """Return how much it may matter when an expression is evaluated, if some attributes call something."""
+    return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
+
+
+def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in names for each in running(node))
+
+
+def _doubts(
+    piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable], calling: Set[str]
+) -> Iterator[Doubt]:
     """Yield what is evaluated before the expression, and may make a difference to it, or it to that."""
     code, node = piece.code, piece.nodes[0]
     read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
@@ -181,8 +194,9 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = Weight.CALLS if _may_fail(code, each, kept) else weight_of(each, code.scopes, kept)
-        if weight + other > Weight.CALLS and not (weight is Weight.CALLS and _is_steady(code, each)):
+        other = Weight.CALLS if _may_fail(code, each, kept) else _weight(code, each, kept, calling)
+        is_steady = weight is Weight.CALLS and not _has_attribute(each, calling) and _is_steady(code, each)
+        if weight + other > Weight.CALLS and not is_steady:
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
             bare = " ".join(text.split())
             shown = bare if len(bare) <= _SHOWN else f"{bare[:_SHOWN]}…"
