@@ -22,11 +22,12 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.types.values import STANDARD, Class
 from bae_source.project.references.search.sole import is_standard
+from bae_source.project.references.types.values import STANDARD, Class
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
 from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.starred import read_by_star
 from bae_source.syntax.flow.scopes import Scope
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.static_values import names_bound
@@ -49,6 +50,8 @@ def check_free_in_module(workspace: Workspace, module: ModuleFile, pieces: Itera
         raise taken(name, f"{module.name} binds it on line {_bound_at(code, code.scopes.module, name)}")
     if workspace.census.find(f"{import_name(module)}.{name}"):
         raise taken(name, f"{module.name} has a module of that name")
+    if where := read_by_star(workspace, module, name):
+        raise taken(name, f"{where} reads it, and gets all names of {module.name} by a star import")
     for piece in pieces:
         _check_not_hidden(piece, name)
     for node, scope in code.scopes.around.items():
