@@ -50,7 +50,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
     calling = calling_attributes(workspace, [node, *timing.earlier])
-    weight = _weight(code, node, kept, calling)
+    weight = weight_with(code, node, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
     found = [(each, _why_not(each, timing.statement, node, weight)) for each in alike]
@@ -60,7 +60,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
     for each in pieces:
         check_free_in_function(each, frame, asked.name)
-    doubts = [*_doubts(piece, timing, weight, kept, calling)]
+    doubts = [*doubts_of_order(piece, timing, weight, kept, calling)]
     if weight:
         doubts += [(each.nodes[0], Reason.EVALUATED_ONCE.of(when="the first is")) for each in pieces[1:]]
     where = address_at(asked, piece)
@@ -170,7 +170,7 @@ def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -
     return ""
 
 
-def _weight(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
+def weight_with(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
     """Return how much it may matter when an expression is evaluated, if some attributes call something."""
     return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
 
@@ -179,7 +179,7 @@ def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr in names for each in running(node))
 
 
-def _doubts(
+def doubts_of_order(
     piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable], calling: Set[str]
 ) -> Iterator[Doubt]:
     """Yield what is evaluated before the expression, and may make a difference to it, or it to that."""
@@ -194,7 +194,7 @@ def _doubts(
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = Weight.CALLS if _may_fail(code, each, kept) else _weight(code, each, kept, calling)
+        other = Weight.CALLS if _may_fail(code, each, kept) else weight_with(code, each, kept, calling)
         is_steady = weight is Weight.CALLS and not _has_attribute(each, calling) and _is_steady(code, each)
         if weight + other > Weight.CALLS and not is_steady:
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
