@@ -399,8 +399,10 @@ def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError
     lists = (hint for hint in error.hints if hint.startswith("references "))
     has_words = any(has_word(each["reason"]) for each in error.details[REPORT].get("unsure", ()))
     can_change = has_words and all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
+    rest = error.details[REPORT].get("changed") or error.details[REPORT].get("probable") or len(draft.requests) > 1
+    leaves = Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are.")
     hints = (
-        Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are."),
+        *([leaves] if rest else []),
         *([Call("commit", draft=handle, unsure="change", then=CHANGES_THEM)] if can_change else []),
         _forgetting(handle),
         *lists,
