@@ -57,7 +57,7 @@ def value_of(piece: Piece, *, indent: str, unit: str, lead: str = "") -> str:
     cut = piece.span.cut(source.text)
     if not _has_lines(cut):
         return f"({cut})" if isinstance(piece.nodes[0], (ast.NamedExpr, ast.Yield)) else cut
-    is_alone = _is_alone(piece, cut)
+    is_alone = _is_alone(cut)
     if is_alone or wide != piece.span:
         span = piece.span if is_alone else wide
         new = indent
@@ -99,14 +99,13 @@ def _continuations(text: str) -> list[str]:
     return [str(each) for each in every]
 
 
-def _is_alone(piece: Piece, text: str) -> bool:
+def _is_alone(text: str) -> bool:
     """Say whether an expression needs no brackets to go over several lines."""
     try:
-        body = ast.parse(f"{_NAME}{text}\n").body
+        bare, bracketed = (ast.dump(ast.parse(f"{_NAME}{each}\n")) for each in (text, f"({text})"))
     except (SyntaxError, RecursionError, MemoryError, ValueError):
         return False
-    [first, *others] = body
-    return not others and isinstance(first, ast.Assign) and ast.dump(first.value) == ast.dump(piece.nodes[0])
+    return bare == bracketed
 
 
 def _groups(before: str) -> bool:
