@@ -171,7 +171,7 @@ def _declared(piece: Piece, node: _Function, name: str) -> tuple[Span, str]:
 def _end(source: Source, node: ast.AST) -> int:
     """Return where a parameter or a default ends, with the brackets around it."""
     span, text = span_of(source, node), source.text
-    before = text[: span.start].rstrip(" \t\f")
+    before = text[: span.start].rstrip()
     end = span.end
     for _ in range(len(before) - len(before.rstrip("("))) if not isinstance(node, ast.arg) else ():
         end = text.index(")", end) + 1

@@ -41,8 +41,7 @@ def place_of(piece: Piece) -> Span:
     if not before.endswith("(") or not after.startswith(")"):
         return span
     wide = Span(len(before) - 1, end)
-    margins = text[wide.start : span.start] + text[span.end : wide.end]
-    return wide if ("\n" in margins or "\r" in margins) and _groups(before[:-1].rstrip()) else span
+    return wide if _has_lines(wide.cut(text)) and _groups(before[:-1].rstrip()) else span
 
 
 def value_of(piece: Piece, *, indent: str, unit: str, lead: str = "") -> str:
