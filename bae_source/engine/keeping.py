@@ -401,7 +401,7 @@ def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError
     can_change = has_words and all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     leaving = Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are.")
     hints = (
-        *([leaving] if _leaves_some(error) else []),
+        *([leaving] if _leaves_some(error) or len(draft.requests) > 1 else []),
         *([Call("commit", draft=handle, unsure="change", then=CHANGES_THEM)] if can_change else []),
         _forgetting(handle),
         *lists,

@@ -24,6 +24,7 @@ from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.plan import check_etag
 from bae_source.refactoring.rename import resolved_whole
 from bae_source.refactoring.renaming.safety import identifier
+from bae_source.syntax.flow.order import is_literal
 from bae_source.syntax.outline.locate import group_span
 
 _PLANS: Mapping[str, Callable[[Workspace, Asked], Plan]] = {
@@ -61,7 +62,10 @@ class Extract(Request, frozen=True, kw_only=True):
     code: Annotated[str | None, described("Its code: an expression, or statements.")] = None
     kind: Annotated[
         Literal["function", "method", "variable", "constant", "parameter"] | None,
-        described("What is made of it; a method where it uses the instance, else a function, if left out."),
+        described(
+            "What is made of it; if left out a method where it uses the instance, a constant where it is a literal"
+            " and the name is in capitals, else a function."
+        ),
     ] = None
     similar: Annotated[bool, described("Replace equal code in the module, too.")] = False
     to_module: Annotated[
@@ -100,17 +104,21 @@ class Extract(Request, frozen=True, kw_only=True):
         within = group_span(outline, group.members) if group is not None and group.members else None
         code = read_code(resolved.module.name, workspace.source(resolved.module))
         lines = parse_range(self.lines) if self.lines is not None else None
+        piece = choose(code, str(resolved.address), within, lines, self.code, several=self.similar)
+        kind = self.kind
+        if kind is None and name.isupper() and piece.is_expression and is_literal(piece.nodes[0]):
+            kind = "constant"  # by which name a literal goes
         asked = Asked(
             request=self,
             resolved=resolved,
-            piece=choose(code, str(resolved.address), within, lines, self.code, several=self.similar),
+            piece=piece,
             name=name,
-            kind="function" if self.to_module is not None and self.kind is None else self.kind,
+            kind="function" if self.to_module is not None and kind is None else kind,
             similar=self.similar,
             choice=Choice(unsure=self.unsure == "change", include=self.include),
             leaves=self.unsure == "leave",
         )
-        plan = _PLANS.get(self.kind or "function", plan_function)(workspace, asked)
+        plan = _PLANS.get(kind or "function", plan_function)(workspace, asked)
         if self.to_module is None:
             return plan
         from bae_source.refactoring.extracting.elsewhere import moved_to  # few extractions go elsewhere

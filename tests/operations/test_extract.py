@@ -108,3 +108,18 @@ def test_a_name_of_a_class_of_another_module_is_taken(tmp_path: Path) -> None:
     assert caught.value.code == "name_collision"
     assert "app.below.Below" in caught.value.message
     assert (tmp_path / "app/base.py").read_text() == files["app/base.py"]
+
+
+def test_the_answer_names_the_place_that_it_was_put_in(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"core.py": "def f(x):\n    return x * 60\n", "units.py": "HOUR = 3600\n"})
+    outcome = source.extract("core.f", code="60", as_name="MINUTE", to_module="units")
+    assert outcome.text.startswith("Made the constant units.MINUTE of code in core.f (line 2).")
+    assert "MINUTE = 60" in (tmp_path / "units.py").read_text()
+
+
+def test_leaving_what_is_unsure_is_not_offered_where_it_would_make_nothing(source: Source, tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        source.extract("app.f", lines="5", as_name="warn_old")
+    assert not any("leave" in hint for hint in caught.value.hints)
+    assert any("change" in hint for hint in caught.value.hints)
+    assert (tmp_path / "app.py").read_text() == CODE

@@ -30,7 +30,7 @@ _MOST_SHOWN = 5
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What a codemod comes to.
+    """The result of a codemod.
 
     Parameters:
         changes: of the files that change.

@@ -75,7 +75,7 @@ class Codemod(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True):
-    """What the child says of one file, or of the codemod.
+    """A line of the child about one file, or about the codemod.
 
     Parameters:
         kind: of a file `changed`, `same`, `skipped`, `unparsed` or `failed`; else `begun`, `stopped` or `ended`.

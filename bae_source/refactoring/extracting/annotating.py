@@ -27,7 +27,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_annotated(frame: Scope) -> bool:
-    """Say whether a function has any annotation."""
+    """Return whether a function has any annotation."""
     node = frame.node
     if not isinstance(node, _Function):
         return False

@@ -16,14 +16,20 @@ from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.as_variable import doubts_of_order, weight_with
+from bae_source.refactoring.extracting.attributes import calling_attributes
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
+from bae_source.syntax.flow.order import Timing, is_literal
+from bae_source.syntax.flow.piece import kept_variables
+from bae_source.syntax.outline.locate import unit_for
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -45,8 +51,11 @@ def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
     check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
     spot = _spot(asked, first, top)
     newline = piece.code.source.newline
-    text = spot.text(f"{asked.name} = {as_value(piece)}{newline}", newline)
-    every = (each for one in pieces for each in doubts_of_value(one, "the module is imported"))
+    lead = f"{asked.name} = "
+    value = value_of(piece, indent="", unit=unit_for(asked.resolved.tree, ()), lead=lead)
+    text = spot.text(f"{lead}{value}{newline}", newline)
+    at_once = len(pieces) == 1 and _is_met_once(workspace, piece, top)
+    every = () if at_once else (each for one in pieces for each in doubts_of_value(one, "the module is imported"))
     return planned(
         workspace,
         asked,
@@ -55,7 +64,7 @@ def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
             address=f"{asked.resolved.module.name}.{asked.name}",
             splices=(
                 (Span(spot.offset, spot.offset), text),
-                *((each.span, in_place(each, asked.name)) for each in pieces),
+                *((place_of(each), in_place(each, asked.name)) for each in pieces),
             ),
             pieces=pieces,
             alike=() if asked.similar else same,
@@ -74,6 +83,37 @@ def _spot(asked: Asked, first: Piece, top: ast.AST) -> Spot:
         if end.on_own_lines and source.text[: end.span.end].endswith(("\n", "\r")):
             return Spot(offset=end.span.end, indent="", before=0, after=0)
     return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, _DEFINITIONS) else 0)
+
+
+def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:
+    """Say whether an expression is evaluated once as it is, when its module is imported, and as well a little before.
+
+    ROOT = Path(__file__).parent        so is Path(__file__) in a statement of the module,
+    class A:
+        here = Path(__file__)           and in one of a class, below nothing that calls something
+    """
+    code, node = piece.code, piece.nodes[0]
+    timing = Timing(node, code.parents)
+    statement = timing.statement
+    frame = code.scopes.around[statement].frame
+    kept = kept_variables(code.scopes, frame, [statement])
+    calling = calling_attributes(workspace, [node, *timing.earlier])
+    if timing.perhaps or any(doubts_of_order(piece, timing, weight_with(code, node, kept, calling), kept, calling)):
+        return False
+    around = code.parents[statement]
+    if isinstance(around, ast.Module):
+        return statement is top
+    if around is not top or not isinstance(around, ast.ClassDef) or around.decorator_list or around.keywords:
+        return False
+    above = around.body[: around.body.index(statement)]
+    return all(isinstance(each, (ast.Name, ast.Attribute)) for each in around.bases) and all(map(_is_idle, above))
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    """Return whether a statement of a class evaluates nothing but literals."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.Expr)):
+        return node.value is None or is_literal(node.value)
+    return isinstance(node, ast.Pass)
 
 
 def check_value(piece: Piece) -> None:
@@ -95,9 +135,3 @@ def why_not(piece: Piece) -> str:
     except Refused as error:
         return error.message
     return ""
-
-
-def as_value(piece: Piece) -> str:
-    """Return the text of an expression as it can be assigned."""
-    text = piece.span.cut(piece.code.source.text)
-    return f"({text})" if "\n" in text or "\r" in text else text

@@ -13,6 +13,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.counting import counting_calls
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
 from bae_source.refactoring.extracting.home import spot_before, spot_of
+from bae_source.refactoring.extracting.layout import place_of
 from bae_source.refactoring.extracting.naming import check_free_in_class, check_free_in_module, taken
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Piece
@@ -62,7 +63,7 @@ def _splices(asked: Asked, function: Extracted, replaced: list[Same]) -> tuple[t
     text = definition_of(function, asked.name, indent=spot.indent, unit=unit_for(tree, members))
     calls = [
         (
-            each.piece.span,
+            place_of(each.piece),
             replacement(each.piece, call_of(function, f"{each.prefix}{asked.name}", each.given, each.results)),
         )
         for each in replaced

@@ -11,20 +11,27 @@ from __future__ import annotations
 
 import ast
 
+from bae_source.errors import LookupFailed
+from bae_source.model.call import Call
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.references.meaning.instance_attributes import resolve_asked
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.annotating import is_annotated
-from bae_source.refactoring.extracting.as_constant import as_value, check_value, why_not
+from bae_source.refactoring.extracting.as_constant import check_value, why_not
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, refused
 from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.similar import pieces_like
+from bae_source.refactoring.signature.members import Member, family_of_function, header_of, members_of_family
 from bae_source.syntax.flow.scopes import Level, parameters_of
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.text.source import Source
@@ -67,14 +74,19 @@ def plan_parameter(workspace: Workspace, asked: Asked) -> Plan:
     unknown = sorted(names - _HARMLESS)
     if unknown:
         doubts.append((node.decorator_list[0], Reason.PASSED_BY_NAME.of(decorator=unknown[0])))
-    where = f"{asked.resolved.module.name}"
+    address = f"{asked.resolved.module.name}.{_qualname(piece, node)}"
+    declared = _declared(piece, node, asked.name)
+    _check_alone(workspace, piece, node, address, declared)
     return planned(
         workspace,
         asked,
         Made(
             what="parameter",
-            address=f"{where}.{_qualname(piece, node)}",
-            splices=(_declared(piece, node, asked.name), *((each.span, in_place(each, asked.name)) for each in pieces)),
+            address=address,
+            splices=(
+                declared,
+                *((place_of(each), in_place(each, asked.name)) for each in pieces),
+            ),
             pieces=pieces,
             alike=() if asked.similar else same,
             left=tuple((each, why) for each, why in found if why) if asked.similar else (),
@@ -100,6 +112,36 @@ def _is_in(piece: Piece, node: _Function) -> bool:
     return piece.code.scopes.around[piece.nodes[0]].frame.node is node
 
 
+def _check_alone(workspace: Workspace, piece: Piece, node: _Function, address: str, declared: tuple[Span, str]) -> None:
+    """See that no stub, overload or override has the signature of a function, too.
+
+    Raises:
+        Refused: `unsafe_change` with the call that changes them all.
+    """
+    if any(each.level is Level.FUNCTION for each in piece.code.scopes.around[node].chain):
+        return
+    try:
+        resolved = resolve_asked(workspace, address)
+    except LookupFailed as error:
+        if not error.candidates:
+            return
+        resolved = resolve_asked(workspace, error.candidates[-1])
+    project = project_of(workspace)
+    members = list(members_of_family(project, family_of_function(project, resolved).symbols))
+    if len(members) < 2:
+        return
+    text, brackets = piece.code.source.text, header_of(resolved).brackets
+    place, added = declared
+    hints: list[str] = []
+    if brackets.contains(place):
+        signature = f"{text[brackets.start : place.start]}{added}{text[place.end : brackets.end]}"
+        call = Call("change_signature", target=address, signature=signature)
+        hints.append(call.and_then("gives all of them the parameter; its name can then take the place of the code."))
+    others = sorted({each.address for each in members if isinstance(each, Member)} - {address})
+    what = f"{listed(others, 3)} {'have' if len(others) > 1 else 'has'}" if others else "Other definitions of it have"
+    raise refused(f"{what} the signature of {address} as well, which would not be the same any more", *hints)
+
+
 def _qualname(piece: Piece, node: ast.AST) -> str:
     chain = [each.node for each in piece.code.scopes.opened[node].chain]
     return ".".join(each.name for each in reversed(chain) if isinstance(each, (_Function, ast.ClassDef)))
@@ -113,7 +155,8 @@ def _declared(piece: Piece, node: _Function, name: str) -> tuple[Span, str]:
         is_annotated(piece.code.scopes.opened[node]) and isinstance(value, ast.Constant) and value.value is not None
     )
     kind = type(value.value).__name__ if isinstance(value, ast.Constant) else ""
-    text = f"{name}: {kind} = {as_value(piece)}" if is_noted else f"{name}={as_value(piece)}"
+    lead = f"{name}: {kind} = " if is_noted else f"{name}="
+    text = f"{lead}{value_of(piece, indent=source.lines.indentation(node.lineno), unit='    ')}"
     every = parameters_of(node)
     if not every:
         start = source.text.index("(", span_of(source, node).start) + 1
@@ -128,7 +171,7 @@ def _declared(piece: Piece, node: _Function, name: str) -> tuple[Span, str]:
 def _end(source: Source, node: ast.AST) -> int:
     """Return where a parameter or a default ends, with the brackets around it."""
     span, text = span_of(source, node), source.text
-    before = text[: span.start].rstrip(" \t\f")
+    before = text[: span.start].rstrip()
     end = span.end
     for _ in range(len(before) - len(before.rstrip("("))) if not isinstance(node, ast.arg) else ():
         end = text.index(")", end) + 1

@@ -11,14 +11,16 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.attributes import calling_attributes
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function, check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Code, Piece, first_line, piece_of, suites
@@ -26,6 +28,7 @@ from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
+from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
@@ -46,7 +49,8 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
     if frame.level is Level.CLASS:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
-    weight = weight_of(node, code.scopes, kept)
+    calling = calling_attributes(workspace, [node, *timing.earlier])
+    weight = weight_with(code, node, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
     found = [(each, _why_not(each, timing.statement, node, weight)) for each in alike]
@@ -56,7 +60,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
     for each in pieces:
         check_free_in_function(each, frame, asked.name)
-    doubts = [*_doubts(piece, timing, weight, kept)]
+    doubts = [*doubts_of_order(piece, timing, weight, kept, calling)]
     if weight:
         doubts += [(each.nodes[0], Reason.EVALUATED_ONCE.of(when="the first is")) for each in pieces[1:]]
     where = address_at(asked, piece)
@@ -66,7 +70,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         Made(
             what="variable",
             address=f"{where}.{asked.name}" if frame.level is Level.MODULE else where,
-            splices=_splices(asked.name, timing.statement, pieces),
+            splices=_splices(asked.name, timing.statement, pieces, unit_for(asked.resolved.tree, ())),
             pieces=pieces,
             alike=() if asked.similar else tuple(same),
             left=tuple((each, why) for each, why in found if why) if asked.similar else (),
@@ -115,7 +119,7 @@ def _check_timing(piece: Piece, timing: Timing, weight: Weight) -> None:
 
 
 def _is_outside(code: Code, variable: Variable, node: ast.AST, statement: ast.stmt) -> bool:
-    """Say whether a variable is known where the statement begins, or is one of the expression itself."""
+    """Return whether a variable is known where the statement begins, or is one of the expression itself."""
     around = code.scopes.around[statement]
     if variable.scope in around.chain:
         return True
@@ -123,13 +127,13 @@ def _is_outside(code: Code, variable: Variable, node: ast.AST, statement: ast.st
 
 
 def _is_fixed(code: Code, node: ast.AST, statement: ast.stmt) -> bool:
-    """Say whether an expression has the same value whenever it is evaluated once its statement has begun."""
+    """Return whether an expression has the same value whenever it is evaluated once its statement has begun."""
     own = {code.scopes.variable(each, each.id) for each in ast.walk(node) if isinstance(each, ast.Name)}
     return all(each is not None and not _bound_from(code, each, statement) for each in own)
 
 
 def _bound_from(code: Code, variable: Variable, statement: ast.stmt) -> bool:
-    """Say whether anything binds a variable from a statement on; what stands above it in a loop may, too."""
+    """Return whether anything binds a variable from a statement on; what stands above it in a loop may, too."""
     return any(
         isinstance(each, ast.Name)
         and each.id == variable.name
@@ -141,7 +145,7 @@ def _bound_from(code: Code, variable: Variable, statement: ast.stmt) -> bool:
 
 
 def _is_in_reach(piece: Piece, statement: ast.stmt, node: ast.AST) -> bool:
-    """Say whether an equal expression stands where the variable is bound: in the same statement, or behind it."""
+    """Return whether an equal expression stands where the variable is bound: in the same statement, or behind it."""
     code = piece.code
     suite = next(each for each in suites(code.tree) if statement in each)
     behind = suite[suite.index(statement) :]
@@ -166,7 +170,18 @@ def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -
     return ""
 
 
-def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable]) -> Iterator[Doubt]:
+def weight_with(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
+    """Return how much it may matter when an expression is evaluated, if some attributes call something."""
+    return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
+
+
+def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in names for each in running(node))
+
+
+def doubts_of_order(
+    piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable], calling: Set[str]
+) -> Iterator[Doubt]:
     """Yield what is evaluated before the expression, and may make a difference to it, or it to that."""
     code, node = piece.code, piece.nodes[0]
     read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
@@ -179,8 +194,9 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = Weight.CALLS if _may_fail(code, each, kept) else weight_of(each, code.scopes, kept)
-        if weight + other > Weight.CALLS and not (weight is Weight.CALLS and _is_steady(code, each)):
+        other = Weight.CALLS if _may_fail(code, each, kept) else weight_with(code, each, kept, calling)
+        is_steady = weight is Weight.CALLS and not _has_attribute(each, calling) and _is_steady(code, each)
+        if weight + other > Weight.CALLS and not is_steady:
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
             bare = " ".join(text.split())
             shown = bare if len(bare) <= _SHOWN else f"{bare[:_SHOWN]}…"
@@ -188,7 +204,7 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
 
 
 def _may_fail(code: Code, node: ast.AST, kept: frozenset[Variable]) -> bool:
-    """Say whether a variable that is read may have no value."""
+    """Return whether a variable that is read may have no value."""
     every = (each for each in running(node) if isinstance(each, ast.Name))
     names = (each for each in every if isinstance(each.ctx, ast.Load) or each is node)  # itself is that of a `+=`
     variables = (code.scopes.variable(each, each.id) for each in names)
@@ -196,7 +212,7 @@ def _may_fail(code: Code, node: ast.AST, kept: frozenset[Variable]) -> bool:
 
 
 def _is_steady(code: Code, node: ast.AST) -> bool:
-    """Say whether reading a name or a method is the same before a call as behind it.
+    """Return whether reading a name or a method is the same before a call as behind it.
 
     It is of a name that only a definition or an import binds in its module, or that Python has; and of an attribute of
     a name, to which nothing in the module assigns.
@@ -214,18 +230,16 @@ def _is_steady(code: Code, node: ast.AST) -> bool:
     )
 
 
-def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...]) -> tuple[tuple[Span, str], ...]:
+def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...], unit: str) -> tuple[tuple[Span, str], ...]:
     [piece, *others] = pieces
     source = piece.code.source
-    text, node = piece.span.cut(source.text), piece.nodes[0]
-    is_open = isinstance(node, ast.NamedExpr) or "\n" in text or "\r" in text
-    assigned = f"{name} = {f'({text})' if is_open else text}"
+    node, line = piece.nodes[0], first_line(statement)
+    indent, lead = source.lines.indentation(line), f"{name} = "
+    assigned = f"{lead}{value_of(piece, indent=indent.rpartition(chr(12))[2], unit=unit, lead=lead)}"
     if isinstance(statement, ast.Expr) and statement.value is node and not others:
         return ((span_of(source, statement), assigned),)
-    line = first_line(statement)
     start = source.lines.start(line)
     begin = span_of(source, statement).start
-    indent = source.lines.indentation(line)
     is_first = line < statement.lineno or not source.text[start:begin].strip(" \t\f")
     if is_first and not source.lines.joined(start):
         splice = (Span(start, start), f"{indent}{assigned}{source.newline}")
@@ -233,4 +247,4 @@ def _splices(name: str, statement: ast.stmt, pieces: tuple[Piece, ...]) -> tuple
         raise refused("Nothing can stand before the statement on its line")
     else:
         splice = (Span(begin, begin), f"{assigned}; ")
-    return (splice, *((each.span, in_place(each, name)) for each in pieces))
+    return (splice, *((place_of(each), in_place(each, name)) for each in pieces))

@@ -1,4 +1,4 @@
-"""What was extracted, moved to another module at once.
+"""The move of an extracted definition to another module, in the same change.
 
 Invariants:
 - the module that it comes from imports it, so code that uses what that module defines cannot go: it would be a circle.
@@ -46,7 +46,7 @@ def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
     report = made.report
     return replace(
         plan,
-        summary=f"{made.summary.removesuffix('.')}, and put it in {to}.",
+        summary=made.summary.replace(made.changed[0], moved.changed[0], 1),
         changed=(*moved.changed[:1], *made.changed[1:]),
         report=report and replace(report, changed={moved.changed[0]: 1, **report.changed}),
     )

@@ -36,13 +36,19 @@ from bae_source.refactoring.extracting.hazards import (
     yields,
 )
 from bae_source.refactoring.extracting.home import Home, home_of, receiver_of
+from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.piece import Flows, flows_of
 from bae_source.syntax.flow.scopes import Level, Scope, Variable, running
 from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.rewrite.reindent import Shift, reindent
-from bae_source.syntax.templates.surroundings import fits_in_string, in_brackets_where_needed, statement_around
+from bae_source.syntax.templates.surroundings import (
+    Statement,
+    fits_in_string,
+    in_brackets_where_needed,
+    statement_around,
+)
 from bae_source.syntax.text.byte_edits import splice
 
 _NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
@@ -79,7 +85,7 @@ class Extracted(Struct, frozen=True, kw_only=True):
 
     @property
     def shape(self) -> tuple[object, ...]:
-        """What two pieces have to have in common to be one function."""
+        """Return the part that two pieces have in common if one function serves both."""
         home = self.home
         owner = self.piece.code.scopes.around[home.method] if home.method is not None else None
         return home.how, owner, self.is_async, self.yields, self.ends, self.of_module
@@ -136,7 +142,7 @@ def _parameters(piece: Piece, taken: tuple[Variable, ...], home: Home) -> tuple[
 
 
 def _doubtful(flows: Flows) -> bool:
-    """Say whether a variable may get lost on its way."""
+    """Return whether a variable may get lost on its way."""
     unsafe = (flows.perhaps_unbound, flows.lost_on_raise, flows.seen_by_closures, flows.rebound_by_closures)
     return any((*unsafe, flows.bound_later, flows.deleted))
 
@@ -254,10 +260,20 @@ def in_place(piece: Piece, new: str) -> str:
         and span_of(source, around).end == piece.span.end
     ):
         return f"({new})"  # its brackets are those of the call
-    fitting = in_brackets_where_needed(statement_around(source, node, parents), source.text, piece.span, new)
+    place, statement = place_of(piece), statement_around(source, node, parents)
+    if not statement.span.contains(place):
+        statement = Statement(statement.before, place, statement.after)
+    text = source.text
+    spaced = f"{_gap(text[place.start - 1 : place.start])}{new}{_gap(text[place.end : place.end + 1])}"
+    fitting = in_brackets_where_needed(statement, text, place, spaced)
     if fitting is None:
         raise refused("Nothing can stand in the place of the expression")
-    return fitting
+    return fitting if fitting == spaced else f"({new})"
+
+
+def _gap(beside: str) -> str:
+    """Return the space between a name and the character beside it, as in `not(⏎x⏎)`."""
+    return " " if beside.isalnum() or beside == "_" else ""
 
 
 def definition_of(function: Extracted, name: str, *, indent: str, unit: str) -> str:
@@ -281,7 +297,7 @@ def definition_of(function: Extracted, name: str, *, indent: str, unit: str) -> 
     lines.append(f"{keyword} {name}({', '.join(parameters)}){arrow}:")
     inner = indent + unit
     body = [f"{inner}global {', '.join(dict.fromkeys(function.of_module))}{newline}"] if function.of_module else []
-    body.append(_body(function, inner))
+    body.append(_body(function, inner, unit))
     if function.given:
         body.append(f"{inner}return {', '.join(each.name for each in function.given)}{newline}")
     return "".join([*(f"{indent}{line}{newline}" for line in lines), *body])
@@ -300,13 +316,11 @@ def _generates(function: Extracted) -> bool:
     return any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in running(*body))
 
 
-def _body(function: Extracted, indent: str) -> str:
+def _body(function: Extracted, indent: str, unit: str) -> str:
     piece, source = function.piece, function.piece.code.source
     text, newline = source.text, source.newline
     if piece.is_expression:
-        code = piece.span.cut(text)
-        is_open = isinstance(piece.nodes[0], (ast.NamedExpr, ast.Yield)) or "\n" in code or "\r" in code
-        return f"{indent}return {f'({code})' if is_open else code}{newline}"
+        return f"{indent}return {value_of(piece, indent=indent, unit=unit, lead='return ')}{newline}"
     if not piece.on_own_lines:
         return f"{indent}{piece.span.cut(text)}{newline}"
     old = source.lines.indentation(piece.line).rpartition("\f")[2]

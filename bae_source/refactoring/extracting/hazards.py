@@ -93,7 +93,7 @@ def _in_annotation() -> Refused:
 
 
 def is_async(piece: Piece) -> bool:
-    """Say whether a piece awaits something."""
+    """Return whether a piece awaits something."""
     return any(
         isinstance(each, _ASYNC) or (isinstance(each, ast.comprehension) and each.is_async)
         for each in running(*piece.nodes)
@@ -101,17 +101,17 @@ def is_async(piece: Piece) -> bool:
 
 
 def yields(piece: Piece) -> bool:
-    """Say whether a piece yields something."""
+    """Return whether a piece yields something."""
     return any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in running(*piece.nodes))
 
 
 def needs_class(piece: Piece) -> bool:
-    """Say whether a piece has to stand in its class: it calls `super()`, or names private members."""
+    """Return whether a piece has to stand in its class: it calls `super()`, or names private members."""
     return calls_super(piece) or (private_name(piece) is not None)
 
 
 def calls_super(piece: Piece) -> bool:
-    """Say whether a piece calls `super()` without arguments, or reads `__class__`."""
+    """Return whether a piece calls `super()` without arguments, or reads `__class__`."""
     every = [each for node in piece.nodes for each in ast.walk(node)]
     is_super = any(isinstance(e, ast.Call) and not e.args and getattr(e.func, "id", "") == "super" for e in every)
     return is_super or any(isinstance(each, ast.Name) and each.id == "__class__" for each in every)

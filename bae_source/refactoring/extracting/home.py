@@ -32,7 +32,7 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
 class Home(Struct, frozen=True, kw_only=True):
-    """Where an extracted function goes.
+    """The place of an extracted function.
 
     Parameters:
         how: what it is.
@@ -129,12 +129,12 @@ def _decorators(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str
 
 
 def _is_class_by_name(method: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Variable) -> bool:
-    """Say whether decorators that are not known may hand a method its class."""
+    """Return whether decorators that are not known may hand a method its class."""
     return receiver.name == "cls" and bool(method.decorator_list)
 
 
 def _is_reached(piece: Piece, method: ast.AST) -> bool:
-    """Say whether the name of a method's class means the class where a piece stands."""
+    """Return whether the name of a method's class means the class where a piece stands."""
     scopes = piece.code.scopes
     owner = scopes.around[method].node
     if not isinstance(owner, ast.ClassDef) or scopes.around[owner] is not scopes.module:
@@ -203,8 +203,18 @@ def spot_before(piece: Piece, tree: Tree, *, gap: int | None = None) -> Spot:
 
 
 def top_of(piece: Piece) -> ast.AST:
-    """Return the statement of the module that holds a piece."""
+    """Return the statement of the module that holds a piece; of overloads and their implementation the first."""
     top = piece.nodes[0]
     while not isinstance(piece.code.parents[top], ast.Module):
         top = piece.code.parents[top]
-    return top
+    body = piece.code.tree.body
+    number = next(n for n, each in enumerate(body) if each is top)
+    while number and _is_overload(body[number - 1], getattr(top, "name", "")):
+        number -= 1
+    return body[number]
+
+
+def _is_overload(node: ast.AST, name: str) -> bool:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name:
+        return False
+    return any(getattr(each, "id", getattr(each, "attr", "")) == "overload" for each in node.decorator_list)

@@ -112,7 +112,7 @@ def doubts_of_value(piece: Piece, when: str) -> Iterator[Doubt]:
 
 
 def _is_unchanging(code: Code, node: ast.AST) -> bool:
-    """Say whether an expression has one value for ever, which cannot be changed."""
+    """Return whether an expression has one value for ever, which cannot be changed."""
     if is_literal(node):
         return True
     match node:
@@ -134,7 +134,7 @@ def _is_unchanging(code: Code, node: ast.AST) -> bool:
 
 
 def _is_plain(node: ast.AST) -> bool:
-    """Say whether an expression is a display of values that cannot be changed, which whoever gets it copies."""
+    """Return whether an expression is a display of values that cannot be changed, which whoever gets it copies."""
     return isinstance(node, _DISPLAYS) and all(map(is_literal, node.elts))
 
 
@@ -143,7 +143,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _is_defined(code: Code, name: str) -> bool:
-    """Say whether a name is that of a function, a class or an import of the module."""
+    """Return whether a name is that of a function, a class or an import of the module."""
     return any(name in _bound_by(each) for each in code.tree.body if not isinstance(each, (ast.Assign, ast.AnnAssign)))
 
 
@@ -165,7 +165,7 @@ def _dotted(code: Code, node: ast.AST) -> str:
 
 
 def _is_looked_into(piece: Piece) -> bool:
-    """Say whether a display is only searched or iterated over, so that nothing can change it."""
+    """Return whether a display is only searched or iterated over, so that nothing can change it."""
     node = piece.nodes[0]
     if not isinstance(node, _DISPLAYS) or not all(map(is_literal, node.elts)):
         return False

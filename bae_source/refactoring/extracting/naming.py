@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterable, Iterator
 
 from bae_source.errors import Refused
@@ -21,10 +22,12 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.types.values import Class
+from bae_source.project.references.search.sole import is_standard
+from bae_source.project.references.types.values import STANDARD, Class
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
 from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.starred import read_by_star
 from bae_source.syntax.flow.scopes import Scope
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.static_values import names_bound
@@ -47,6 +50,8 @@ def check_free_in_module(workspace: Workspace, module: ModuleFile, pieces: Itera
         raise taken(name, f"{module.name} binds it on line {_bound_at(code, code.scopes.module, name)}")
     if workspace.census.find(f"{import_name(module)}.{name}"):
         raise taken(name, f"{module.name} has a module of that name")
+    if where := read_by_star(workspace, module, name):
+        raise taken(name, f"{where} reads it, and gets all names of {module.name} by a star import")
     for piece in pieces:
         _check_not_hidden(piece, name)
     for node, scope in code.scopes.around.items():
@@ -93,28 +98,40 @@ def check_free_in_class(
     if owner is None:
         return []
     mangled = u.mangled(name, node.name)
-    order = project.inference.orders.of(owner)
     hierarchy = lineage(project, sought_class(project, owner))
-    below = [each.of for each in hierarchy.below]
-    for each in (*order.classes, *below):
+    orders = [project.inference.orders.of(each) for each in (owner, *(each.of for each in hierarchy.below))]
+    outside = {each for order in orders for each in order.outside}
+    for each in dict.fromkeys(each for order in orders for each in order.classes):  # other bases of subclasses, too
         scope = project.uses(each.path).scopes[each.scope]
         if mangled in scope.names or mangled in scope.attributes:
             raise taken(name, f"{project.address(each.path, scope.owner)} has a member of that name")
     unread = [path for path, _ in hierarchy.unreadable]
     if unread:
         text = f"Classes below {node.name} may have a member {name}: {counted(len(unread), 'file')} could not be read."
-        return [Notice("not_searched", text), *_unknown(order.outside, node.name, name)]
-    return list(_unknown(order.outside, node.name, name))
+        return [Notice("not_searched", text), *_unknown(outside, node.name, name)]
+    return list(_unknown(outside, node.name, name))
 
 
 def _unknown(outside: Iterable[str], owner: str, name: str) -> Iterator[Notice]:
     """Yield that classes outside of the project may have a member of that name, where that cannot be ruled out."""
     for each in sorted(outside):
-        base = getattr(builtins, each.removeprefix("builtins."), None)
-        if base is not None and hasattr(base, name):
-            raise taken(name, f"{each}, which {owner} is derived from, has a member of that name")
-        if base is None:
+        has = _has_member(each, name)
+        if has:
+            raise taken(name, f"{each}, which {owner} or a class below it is derived from, has a member of that name")
+        if has is None and each.partition(".")[0] not in STANDARD:
             yield Notice("not_searched", f"{owner} is derived from {each}, which was not asked for a member {name}.")
+        elif has is None and is_standard(name):
+            what = f"{each}, which {owner} or a class below it is derived from, may have a member of that name"
+            raise taken(name, what)
+
+
+def _has_member(base: str, name: str) -> bool | None:
+    """Return whether a class outside of the project has a member; None where it is not loaded, so that is not known."""
+    module, _, last = base.rpartition(".")
+    if (module or "builtins").partition(".")[0] not in STANDARD:
+        return None
+    found = getattr(sys.modules.get(module or "builtins"), last, None)
+    return hasattr(found, name) if isinstance(found, type) else None
 
 
 def _generic(base: ast.expr) -> ast.expr:

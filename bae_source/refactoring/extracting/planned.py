@@ -54,7 +54,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Made(Struct, frozen=True, kw_only=True):
-    """What an extraction comes to.
+    """The result of an extraction.
 
     Parameters:
         what: what was made, such as `function`.
@@ -140,7 +140,7 @@ def _unsafe(asked: Asked, made: Made, report: Report, unsure: Sequence[Reference
         "unsafe_change",
         f"No {made.what} was made of the code in {where}, since it may not be the same: {by_reason(unsure)}",
         hints=[call_of(replace(asked.request, unsure="change")).and_then("extracts it all the same.")],
-        details={REPORT: report.as_data()},
+        details={REPORT: replace(report, changed={}).as_data()},  # without the unsure pieces nothing is made
     )
 
 

@@ -70,7 +70,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
     @property
     def is_expression(self) -> bool:
-        """Whether it is an expression."""
+        """Return whether it is an expression."""
         return isinstance(self.nodes[0], ast.expr)
 
     @property
@@ -294,7 +294,7 @@ def _inner(code: Code, node: ast.stmt, lines: Range) -> list[ast.stmt] | None:
 
 
 def _is_bare(line: str) -> bool:
-    """Say whether a line holds nothing but a comment, if that."""
+    """Return whether a line holds nothing but a comment, if that."""
     return not line.strip() or line.lstrip().startswith("#")
 
 

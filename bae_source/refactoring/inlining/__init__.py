@@ -1,1 +1,1 @@
-"""What is put in the place of a name that goes: values, and bodies of functions."""
+"""The values and bodies that take the place of a name that goes."""

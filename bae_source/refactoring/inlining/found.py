@@ -109,7 +109,7 @@ class Places:
         self._seen: list[Reference] = []
 
     def is_wanted(self, mentioned: Mentioned) -> bool:
-        """Say whether a place is to be inlined at all."""
+        """Return whether a place is to be inlined at all."""
         place = self.shown(mentioned)
         self._seen.append(place)
         names = named_as(place)
@@ -132,7 +132,7 @@ class Places:
             )
 
     def takes(self, mentioned: Mentioned, hazard: Hazard | None) -> bool:
-        """Say whether a place changes, and note it if it stays."""
+        """Return whether a place changes, and note it if it stays."""
         place = self.shown(mentioned)
         if self.choice.skip_generated and generated_among(self.project.workspace, [mentioned.path]):
             self.left.append(structs.replace(place, certainty="unsure", why=GENERATED))

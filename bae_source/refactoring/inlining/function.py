@@ -61,12 +61,12 @@ class Callee(Struct, frozen=True, kw_only=True):
 
     @property
     def is_static(self) -> bool:
-        """Whether it is no method, or a static one."""
+        """Return whether it is no method, or a static one."""
         return self.owner is None or "staticmethod" in self.body.decorators
 
     @property
     def is_of_class(self) -> bool:
-        """Whether it is a class method."""
+        """Return whether it is a class method."""
         return "classmethod" in self.body.decorators
 
 

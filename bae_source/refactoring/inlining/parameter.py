@@ -231,7 +231,7 @@ class ParameterInlining:
                 self.places.takes(mentioned, None)
 
     def _is_default(self, site: Site, text: str) -> bool:
-        """Say whether a call gives what the default is."""
+        """Return whether a call gives what the default is."""
         target = self.change.target
         default, value = _parsed(target.header.signature.named[self.name].default_text), _parsed(text)
         if ast.dump(default) != ast.dump(value):

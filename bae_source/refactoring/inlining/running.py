@@ -105,7 +105,7 @@ def _indent(line: str) -> int:
 
 
 def _runs(function: ast.FunctionDef | None, every: Set[str]) -> bool:
-    """Say whether a property does more than to read attributes, which are no properties themselves."""
+    """Return whether a property does more than to read attributes, which are no properties themselves."""
     if function is None:
         return True
     body = [each for each in function.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]

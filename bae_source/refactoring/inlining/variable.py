@@ -64,7 +64,7 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 
 class Inlined(Struct, frozen=True, kw_only=True):
-    """What changes in files, and what is to be said of it.
+    """The changes in files, with their report.
 
     Parameters:
         edits: by path, spans of the text and what stands there afterwards.
@@ -343,7 +343,7 @@ class _Read:
 
 
 def is_dotted(node: ast.expr) -> bool:
-    """Say whether an expression is a name, or a chain of attributes of one."""
+    """Return whether an expression is a name, or a chain of attributes of one."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)

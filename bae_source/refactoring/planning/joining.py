@@ -186,7 +186,7 @@ def _kept(notices: Iterable[Notice], gaining: Collection[str], modules: Mapping[
 
 
 def _has_new_import(before: bytes | None, after: bytes | None) -> bool:
-    """Say whether a line is new that imports something, or may be a name in an import of several lines."""
+    """Return whether a line is new that imports something, or may be a name in an import of several lines."""
     known = frozenset((before or b"").splitlines())
     return any(each not in known and _IMPORTING.search(each) for each in (after or b"").splitlines())
 

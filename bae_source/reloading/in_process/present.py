@@ -95,7 +95,7 @@ class _File:
         return _inode(self._file)
 
     def has(self, module: ModuleType) -> bool:
-        """Say whether a module's source is this file."""
+        """Return whether a module's source is this file."""
         source = _file(module)
         if not source.endswith(self._name):
             return False

@@ -135,7 +135,7 @@ def _gathering(original: Any, marks: tuple[str, ...]) -> Any:
 
 
 def _is_unmarked(kind: type, marks: tuple[str, ...]) -> bool:
-    """Say whether all attributes of a class are plain functions and values, and none has a mark."""
+    """Return whether all attributes of a class are plain functions and values, and none has a mark."""
     if any({"__getattribute__", "__dir__"} & vars(base).keys() for base in kind.__mro__ if base is not object):
         return False
     for name in dir(kind):

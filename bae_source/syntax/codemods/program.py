@@ -149,7 +149,7 @@ class _Pool:
         return not are_stuck and (not is_broken or self._blame(processes))
 
     def _take(self, future: Any) -> bool:
-        """Say what a chunk came to; return whether the pool is broken instead."""
+        """Return what a chunk came to; return whether the pool is broken instead."""
         if not future.done() or future.cancelled():
             return False
         if future.exception() is not None:

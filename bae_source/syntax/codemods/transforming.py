@@ -38,7 +38,7 @@ WORK: Any = None
 
 
 class Work:
-    """What copies need to run a codemod.
+    """The data that copies of the process need to run a codemod.
 
     Parameters:
         loaded: the codemod.

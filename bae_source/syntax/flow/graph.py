@@ -44,7 +44,7 @@ Ends = list[int]
 
 
 class Does(Enum):
-    """What a step does."""
+    """The action of a step."""
 
     READS = "reads"
     BINDS = "binds"

@@ -18,7 +18,7 @@ from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable, runn
 
 
 class Weight(IntEnum):
-    """How much the time of an evaluation may matter."""
+    """The weight of the time at which an expression is evaluated."""
 
     VALUE = 0
     READS = 1
@@ -53,14 +53,24 @@ def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable]) -> Weig
 
 
 def is_literal(node: ast.AST) -> bool:
-    """Say whether an expression is numbers and texts, and sums and products of numbers."""
-    if isinstance(node, ast.Constant):
+    """Return whether an expression is numbers and texts, and sums and products of these."""
+    if isinstance(node, ast.Constant) or _kind_of_text(node) is not None:
         return True
     if isinstance(node, ast.UnaryOp):
         return _is_number(node.operand) and not isinstance(node.op, ast.Invert)
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, _SAFE_OPERATORS) and _is_number(node.left) and _is_number(node.right)
     return isinstance(node, ast.Tuple) and all(map(is_literal, node.elts))
+
+
+def _kind_of_text(node: ast.AST) -> type | None:
+    """Return the type of a text, or of texts that are put together; None for all else."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) if isinstance(node.value, (str, bytes)) else None
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
+        return None
+    kind = _kind_of_text(node.left)
+    return kind if kind is _kind_of_text(node.right) else None
 
 
 def _is_number(node: ast.AST) -> bool:
@@ -70,7 +80,7 @@ def _is_number(node: ast.AST) -> bool:
 
 
 class Timing:
-    """What is evaluated before an expression in its statement, and whether it is evaluated there once and for sure.
+    """The evaluations before an expression in its statement, and whether it is surely evaluated there, once.
 
     Parameters:
         node: the expression.

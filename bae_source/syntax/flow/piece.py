@@ -328,7 +328,7 @@ class _Flow:
         return any(each in reached for each in numbers)
 
     def _is_last(self) -> bool:
-        """Say whether nothing is done behind the piece but to end the function."""
+        """Return whether nothing is done behind the piece but to end the function."""
         waiting, seen = list(self.graph.exits), set[int]()
         while waiting:
             number = waiting.pop()

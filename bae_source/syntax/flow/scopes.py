@@ -27,7 +27,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Level(Enum):
-    """What opens a scope."""
+    """The kind of code that opens a scope."""
 
     MODULE = "module"
     CLASS = "class"

@@ -34,7 +34,7 @@ _DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
 
 
 class Shape(Enum):
-    """What a body is, as its calls see it."""
+    """The shape of a body, as its calls see it."""
 
     NOTHING = auto()
     EXPRESSION = auto()
@@ -68,7 +68,7 @@ class Body:
 
     @cached_property
     def shape(self) -> Shape:
-        """What the body is."""
+        """Return the shape of the body."""
         if not self.statements:
             return Shape.NOTHING
         last = self.statements[-1]
@@ -97,7 +97,7 @@ class Body:
         return [each for each in self.uses if each.name == name and each.is_own and _is_load(each.node)]
 
     def is_rebound(self, name: str) -> bool:
-        """Say whether the body binds or deletes a parameter."""
+        """Return whether the body binds or deletes a parameter."""
         return any(each.name == name and each.is_own and not _is_load(each.node) for each in self.uses)
 
     def is_kept(self, use: Use) -> bool:
@@ -110,7 +110,7 @@ class Body:
         return False
 
     def _is_consumed(self, node: ast.AST) -> bool:
-        """Say whether a generator is used up where it is made: `sum(x for x in xs)`."""
+        """Return whether a generator is used up where it is made: `sum(x for x in xs)`."""
         call = self.code.parents[node]
         if not isinstance(node, ast.GeneratorExp) or not isinstance(call, ast.Call):
             return False
@@ -120,7 +120,7 @@ class Body:
 
     @property
     def falls_off(self) -> bool:
-        """Whether the end of the body may be reached."""
+        """Return whether the end of the body may be reached."""
         return not _ends(self.statements)
 
     @property
@@ -172,7 +172,7 @@ def private_in(node: ast.AST) -> str:
 
 
 def is_protocol(owner: ast.AST) -> bool:
-    """Say whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
+    """Return whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
     for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
         node = base.value if isinstance(base, ast.Subscript) else base
         if getattr(node, "attr", getattr(node, "id", "")) == "Protocol":
@@ -201,7 +201,7 @@ def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:
-    """Say whether the end of some statements is surely not reached."""
+    """Return whether the end of some statements is surely not reached."""
     last = statements[-1] if statements else None
     if isinstance(last, ast.If):
         return _ends(last.body) and _ends(last.orelse)

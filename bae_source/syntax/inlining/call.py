@@ -40,7 +40,7 @@ ValueOf = Callable[[Given], Value]
 
 
 class Made(Struct, frozen=True, kw_only=True):
-    """What takes the place of a call.
+    """The code that takes the place of a call.
 
     Parameters:
         splices: on the file's text.
@@ -158,7 +158,7 @@ class _Inlining:
         return Hazard(Reason.READS_FRAME.of(name=asking[0]), True) if asking else None
 
     def _has_room(self) -> bool:
-        """Say whether statements can run before the statement around the call, and nothing that they may change."""
+        """Return whether statements can run before the statement around the call, and nothing that they may change."""
         statement, code = self.site.statement, self.code
         if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
             return False
@@ -211,7 +211,7 @@ class _Inlining:
         return self._made([self.code.without(statement)])
 
     def _is_alone(self, *kinds: type[ast.stmt]) -> bool:
-        """Say whether the call is all that a statement of some kinds does, or gives a value to."""
+        """Return whether the call is all that a statement of some kinds does, or gives a value to."""
         statement = self.code.parents[self.site.node]
         return isinstance(statement, kinds) and getattr(statement, "value", None) is self.site.node
 
@@ -238,7 +238,7 @@ class _Inlining:
         return self._made([(self.code.span(statement), self._lines([each for each in lines if each]))])
 
     def _is_own(self, target: ast.expr) -> bool:
-        """Say whether what a result is added to is a name that no code of the body can bind anew."""
+        """Return whether what a result is added to is a name that no code of the body can bind anew."""
         if not isinstance(target, ast.Name):
             return False
         return not self.value_of(Given(name="", text=target.id, value=_parsed(target.id))).volatile

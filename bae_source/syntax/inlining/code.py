@@ -117,13 +117,13 @@ class Code:
         return None
 
     def is_within(self, node: ast.AST, around: ast.AST) -> bool:
-        """Say whether a node stands in another one."""
+        """Return whether a node stands in another one."""
         while node is not around and node in self.parents:
             node = self.parents[node]
         return node is around
 
     def inner_scopes(self, node: ast.AST) -> bool:
-        """Say whether a lambda, a comprehension or a header stands between a node and its statement's suite."""
+        """Return whether a lambda, a comprehension or a header stands between a node and its statement's suite."""
         return any(
             isinstance(each, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
             for each in self.above(node)
@@ -161,7 +161,7 @@ class Code:
         return words_in(scope)
 
     def is_alone(self, statement: ast.stmt) -> bool:
-        """Say whether a statement has its lines to itself, but for a comment."""
+        """Return whether a statement has its lines to itself, but for a comment."""
         span, lines = self.span(statement), self.source.lines
         before = self.text[lines.start(lines.number(span.start)) : span.start]
         behind = NEWLINE.split(self.text[span.end :], maxsplit=1)[0].strip(_BLANKS)
@@ -237,7 +237,7 @@ def _in_quotes(literal: str, quote: str) -> str:
 
 
 def _is_pattern(value: ast.expr) -> bool:
-    """Say whether a pattern of an expression compares with `==`, as one of a dotted name does."""
+    """Return whether a pattern of an expression compares with `==`, as one of a dotted name does."""
     inner = value.operand if isinstance(value, ast.UnaryOp) else value
     return (
         isinstance(inner, ast.Constant)
@@ -247,6 +247,6 @@ def _is_pattern(value: ast.expr) -> bool:
 
 
 def _shows_itself(text: str, span: Span) -> bool:
-    """Say whether a field of an f-string shows its own code: `{x=}`."""
+    """Return whether a field of an f-string shows its own code: `{x=}`."""
     behind = text[span.end :].lstrip(" \t)")
     return behind.startswith("=") and not behind.startswith("==")

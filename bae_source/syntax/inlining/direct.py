@@ -68,13 +68,13 @@ def direct_target(site: Site, body: Body, given: Sequence[Given]) -> tuple[str, 
 
 
 def _is_free(name: str, result: str, body: Body, given: Sequence[Given]) -> bool:
-    """Say whether the body and the values that come into it do not have a name, but for the result."""
+    """Return whether the body and the values that come into it do not have a name, but for the result."""
     is_read = any(name in names_read(each.value) for each in given)
     return not is_read and name not in body.free and (name == result or name not in body.own)
 
 
 def _is_unseen(site: Site, name: str) -> bool:
-    """Say whether no code can see a variable that a call is assigned to, before the call is through."""
+    """Return whether no code can see a variable that a call is assigned to, before the call is through."""
     code, node = site.code, site.statement
     scope = code.scope(site.call)
     if not isinstance(scope, FUNCTIONS):

@@ -37,7 +37,7 @@ _READS = (ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast
 
 
 class Depends(IntEnum):
-    """What the value of an expression depends on, the least first."""
+    """The state that the value of an expression depends on, the least first."""
 
     NOTHING = 0  # a constant, or made of constants
     NAMES = 1  # what names are bound to
@@ -91,7 +91,7 @@ def depends(node: ast.expr, bound: Set[str] = frozenset(), constants: Set[str] =
 
 
 def _is_of_constants(node: ast.AST, constants: Set[str]) -> bool:
-    """Say whether an operator works on numbers or strings alone: `-1`, `60 * 60`."""
+    """Return whether an operator works on numbers or strings alone: `-1`, `60 * 60`."""
     return isinstance(node, (ast.BinOp, ast.UnaryOp)) and all(
         isinstance(each, (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context))
         or (isinstance(each, ast.Name) and each.id in constants)
@@ -105,17 +105,17 @@ def read_as(attribute: str) -> str:
 
 
 def is_running(node: ast.AST, bound: Set[str]) -> bool:
-    """Say whether an attribute is read that runs code."""
+    """Return whether an attribute is read that runs code."""
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and read_as(node.attr) in bound
 
 
 def is_pure_call(node: ast.Call, bound: Set[str]) -> bool:
-    """Say whether a call is one of a built-in function that does nothing but give a value."""
+    """Return whether a call is one of a built-in function that does nothing but give a value."""
     return isinstance(node.func, ast.Name) and node.func.id in PURE_CALLS and node.func.id not in bound
 
 
 def is_fresh(node: ast.expr, bound: Set[str] = frozenset()) -> bool:
-    """Say whether each evaluation may give another object that can be told from the others, as `[]` does."""
+    """Return whether each evaluation may give another object that can be told from the others, as `[]` does."""
     if isinstance(node, (ast.IfExp, ast.BoolOp)):
         several = [node.body, node.orelse] if isinstance(node, ast.IfExp) else node.values
         return any(is_fresh(each, bound) for each in several)
@@ -167,7 +167,7 @@ class _Walk:
 
 
 def _counts(node: ast.expr, bound: Set[str]) -> bool:
-    """Say whether a loop over something only counts, and runs no code to get the next one."""
+    """Return whether a loop over something only counts, and runs no code to get the next one."""
     return isinstance(node, (ast.Tuple, ast.List, ast.Constant)) or (
         isinstance(node, ast.Call) and is_pure_call(node, bound)
     )

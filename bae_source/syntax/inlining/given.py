@@ -27,7 +27,7 @@ from bae_source.syntax.templates.statements import continued_at
 
 
 class Given(Struct, frozen=True, kw_only=True):
-    """What a call gives to one parameter.
+    """The argument of a call for one parameter.
 
     Parameters:
         name: the parameter.
@@ -99,7 +99,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 class Placing(Struct, frozen=True, kw_only=True):
-    """How values come into a body.
+    """The way in which values come into a body.
 
     Parameters:
         put: those that stand where the body reads them.
@@ -145,7 +145,7 @@ def placed(body: Body, given: Sequence[Given], values: Sequence[Value], *, may_r
 
 
 def _swaps(first: Value, second: Value) -> bool:
-    """Say whether two values may be others if they are evaluated in the other order."""
+    """Return whether two values may be others if they are evaluated in the other order."""
     runs = Depends.RUNS in (first.depends, second.depends)
     both = min(first.depends, second.depends) >= Depends.STATE
     binds = any(isinstance(node, ast.NamedExpr) for each in (first, second) for node in ast.walk(each.node))
@@ -159,7 +159,7 @@ def _first_read(body: Body, name: str) -> int:
 
 
 def _can_be_put(body: Body, given: Given, value: Value, *, may_repeat: bool) -> bool:
-    """Say whether a value can stand wherever the body reads its parameter."""
+    """Return whether a value can stand wherever the body reads its parameter."""
     repeats = may_repeat and _is_dotted(value.node)
     reads = body.reads_of(given.name)
     if body.is_rebound(given.name):

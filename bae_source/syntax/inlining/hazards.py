@@ -192,7 +192,7 @@ def hazard(value: Value, way: Way, *, is_alone: bool, shared: frozenset[str] = f
 
 
 def _is_lookup(node: ast.AST, read: ast.AST, parents: Parents) -> bool:
-    """Say whether a method of a name is looked up that is called with what a read gives: `log.info(read)`."""
+    """Return whether a method of a name is looked up that is called with what a read gives: `log.info(read)`."""
     call = parents.get(node)
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return False
@@ -200,7 +200,7 @@ def _is_lookup(node: ast.AST, read: ast.AST, parents: Parents) -> bool:
 
 
 def reads_state(step: Step, shared: frozenset[str]) -> bool:
-    """Say whether a step reads what a call may change: what an object holds, or a name that functions bind anew."""
+    """Return whether a step reads what a call may change: what an object holds, or a name that functions bind anew."""
     return isinstance(step.node, _STATE) or (isinstance(step.node, ast.Name) and step.node.id in shared)
 
 
