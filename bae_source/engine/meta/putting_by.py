@@ -72,11 +72,11 @@ def put_by(folders: StateFolders, before: Contents, after: Contents) -> PutBy:
         folder.mkdir(mode=0o700)
         listed = []
         for number, (path, content) in enumerate(before.items()):
-            content = after[path]
+            planned = after[path]
             if content is not None:
                 (folder / str(number)).write_bytes(content)
             old_name = None if content is None else str(number)
-            listed.append({"path": path, "before": old_name, "after": None if content is None else sha256(content)})
+            listed.append({"path": path, "before": old_name, "after": None if planned is None else sha256(planned)})
         manifest = {"root": str(folders.root), "files": listed}
         (folder / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     except ForeignState as error:
