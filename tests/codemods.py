@@ -103,10 +103,13 @@ def laid(root: Path, files: Mapping[str, str | bytes] = FILES) -> Path:
     return root
 
 
+_OURS = frozenset({".bae-source", ".git", "__pycache__"})
+
+
 def contents(root: Path) -> dict[str, bytes]:
-    """Return what the files of a project hold, without our state."""
-    found = (path for path in root.rglob("*") if path.is_file() and ".bae-source" not in path.parts)
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found if ".git" not in path.parts}
+    """Return what the files of a project hold, without our state and compiled files."""
+    found = (path for path in root.rglob("*") if path.is_file() and _OURS.isdisjoint(path.parts))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
 def service(root: Path, **environment: str) -> Service:

@@ -37,6 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="try all cases, also where tests take a sample of them")
 
 
+_folder_without_plugins: list[str] = []
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the tests folders for the user's own state and settings, and have this process make nothing durable.
 
@@ -63,6 +66,7 @@ def _without_plugins(folder: Path) -> None:
     folder.mkdir()
     (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    _folder_without_plugins[:] = [str(folder)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -98,7 +102,7 @@ def whole(pytestconfig: pytest.Config) -> bool:
 @pytest.fixture
 def without_plugins() -> str:
     """The folder by which a pytest loads no plugin: the search path of a project that has nothing else on it."""
-    return os.environ["PYTHONPATH"].partition(os.pathsep)[0]
+    return _folder_without_plugins[0]  # PYTHONPATH may be gone where a test has taken it out
 
 
 @pytest.fixture(scope="session")

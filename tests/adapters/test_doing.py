@@ -160,8 +160,8 @@ def test_the_project_may_lie_elsewhere(root: Path, tmp_path_factory: pytest.Temp
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("edit m.f --old LIMIT --new 2 --dry-run", "said once, for the whole transaction"),
-        ("edit m.f --old LIMIT --new 2 --verify tests", "said once, for the whole transaction"),
+        ("edit m.f --old LIMIT --new 2 --dry-run", "given once, for the whole transaction"),
+        ("edit m.f --old LIMIT --new 2 --verify tests", "given once, for the whole transaction"),
         ("edit m.f --old LIMIT --new 2 --root /", "The project is the same"),
         ("undo", "is no part of a transaction"),
         ("edit m.f --odl LIMIT", "nrecognized"),

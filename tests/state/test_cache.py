@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _sqlite3
 import os
 import random
 import shutil
@@ -14,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from bae_source.state import cache as caches
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
 from tests.another_user import AnotherUser
@@ -268,7 +268,7 @@ def test_few_pages_are_held_in_memory_but_while_rows_are_added(
     folders: StateFolders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connections: list[sqlite3.Connection] = []
-    connect = caches.sqlite3.connect
+    connect = _sqlite3.connect
 
     def noted(*given: Any, **how: Any) -> sqlite3.Connection:
         connections.append(connect(*given, **how))
@@ -279,7 +279,7 @@ def test_few_pages_are_held_in_memory_but_while_rows_are_added(
 
     found = cache(folders)
     filled(folders).close()
-    monkeypatch.setattr(caches.sqlite3, "connect", noted)
+    monkeypatch.setattr(_sqlite3, "connect", noted)
     assert holds(found)
     assert pages() == -256
     found.keep(files={}, facts=[("summary", DIGESTS[1], b"more")])

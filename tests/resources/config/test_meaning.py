@@ -134,7 +134,9 @@ def test_what_is_missing_or_unknown_is_warned_of_as_help_says(
     assert "warning[settings_incomplete]" in answer.said
     assert warned in answer.said
     told = " ".join(called(root, "config", "set", "--help").out.decode().split())
-    assert "of a key that they require and that is missing, and of one that they do not know, a warning tells" in told
+    assert (
+        "of a key that they require and that is missing, and of one that they do not know, there is a warning" in told
+    )
 
 
 def test_a_key_that_is_still_missing_is_reported_and_may_come_later(tmp_path: Path) -> None:
