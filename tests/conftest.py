@@ -38,6 +38,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _folder_without_plugins: list[str] = []
+_MOST_OPEN = 300
+"""Files of this process; connections of engines that are in a circle stay open until they are collected."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -81,6 +83,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_runtest_teardown() -> None:
+    """Let go of files that only wait to be collected, before there are too many for other tests."""
+    if Path("/proc/self/fd").is_dir() and len(os.listdir("/proc/self/fd")) > _MOST_OPEN:  # noqa: PTH208
+        gc.collect()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import shlex
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.support import call, environment
+from tests.waiting import readable
 
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
@@ -101,7 +101,7 @@ class Shell:
         """Read what the shell writes, for it would stop and wait otherwise; answer what it asks of the terminal."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if select.select([self.terminal], [], [], left)[0] and b"\x1b[c" in os.read(self.terminal, 65536):
+            if readable(self.terminal, left) and b"\x1b[c" in os.read(self.terminal, 65536):
                 os.write(self.terminal, b"\x1b[?1;2c")
 
     def close(self) -> None:

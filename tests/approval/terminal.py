@@ -12,7 +12,6 @@ import fcntl
 import os
 import pty
 import re
-import select
 import subprocess
 import sys
 import termios
@@ -20,6 +19,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+from tests.waiting import readable
 
 _SECONDS = 60.0
 
@@ -78,7 +79,7 @@ class Person:
         return self.status
 
     def _read(self, until: float) -> bool:
-        ready, _, _ = select.select([self._terminal], [], [], max(0.0, until - time.monotonic()))
+        ready = readable(self._terminal, until - time.monotonic())
         piece = b""
         with suppress(OSError):  # as it ends
             piece = os.read(self._terminal, 65_536) if ready else b""

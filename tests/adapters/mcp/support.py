@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.adapters.support import command, environment
+from tests.waiting import readable
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -102,7 +102,7 @@ class Raw:
         assert self.process.stdout is not None
         deadline = time.monotonic() + PATIENCE
         while b"\n" not in self._rest:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            ready = readable(self.process.stdout, deadline - time.monotonic())
             assert ready, "the server does not answer"
             piece = os.read(self.process.stdout.fileno(), 1 << 16)
             assert piece, f"the server has ended: {self.process.wait(5)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pytest
 from bae_source.engine.service import typed_lines
 from tests.adapters.session.conftest import CHANGING, FILES, built, built_to_change, contents, gone, in_a_change
 from tests.adapters.support import command, environment, run
+from tests.waiting import readable
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()=>][0-9A-B]?|\x1b\][^\x07]*\x07")
 
@@ -47,7 +47,7 @@ class Terminal:
         limit = time.monotonic() + 30
         while expected not in self.shown[self._read :]:
             assert time.monotonic() < limit, self.shown[self._read :]
-            if select.select([self._end], [], [], 0.5)[0]:
+            if readable(self._end, 0.5):
                 try:
                     piece = os.read(self._end, 65536)
                 except OSError:
@@ -69,7 +69,7 @@ class Terminal:
             if process:
                 self.process = 0
                 return os.waitstatus_to_exitcode(status)
-            if select.select([self._end], [], [], 0.05)[0]:
+            if readable(self._end, 0.05):
                 try:
                     self.seen += os.read(self._end, 65536).decode("utf-8", "replace")
                 except OSError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import subprocess
 import threading
 import time
@@ -17,6 +16,7 @@ from bae_source import Source
 from bae_source.resources.logs import following
 from tests.adapters.support import command, environment, run
 from tests.resources.logs.test_reading import body, head
+from tests.waiting import readable
 
 
 @contextmanager
@@ -164,7 +164,7 @@ def test_the_command_line_shows_lines_as_they_come(root: Path, log: Path) -> Non
     )
     assert process.stdout is not None
     begun = time.monotonic()
-    while not select.select([process.stdout], [], [], 0.2)[0]:
+    while not readable(process.stdout, 0.2):
         adds(log, "now\n")()
         assert time.monotonic() - begun < 30
     assert process.stdout.readline() == b"now\n"
