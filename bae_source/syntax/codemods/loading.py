@@ -164,25 +164,25 @@ class _Ours:
 
 def _module(name: str, request: dict[str, Any]) -> Any:
     """Import the codemod's module; one of those folders that LibCST's own settings name will do."""
-    names = [name]
+    found = _imported(name)
+    if found is None:
+        folders = _config(request["project"], only_modules=True)["modules"]
+        every = (_imported(folder + "." + name) for folder in folders)
+        found = next((each for each in every if each is not None), None)
+    if found is None:
+        raise Stopped("symbol_not_found", f"There is no module {name} that the project's Python can import")
+    return found
+
+
+def _imported(name: str) -> Any:
+    """Import a module; None where there is none of that name."""
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if not (error.name and (name + ".").startswith(error.name + ".")):
-            raise _unloaded(name, error) from error
     except BaseException as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and (name + ".").startswith(missing + "."):
+            return None
         raise _unloaded(name, error) from error
-    folders = _config(request["project"], only_modules=True)["modules"]
-    for each in (folder + "." + name for folder in folders):
-        names.append(each)
-        try:
-            return importlib.import_module(each)
-        except ModuleNotFoundError as error:
-            if not (error.name and (each + ".").startswith(error.name + ".")):
-                raise _unloaded(each, error) from error
-        except BaseException as error:
-            raise _unloaded(each, error) from error
-    raise Stopped("symbol_not_found", f"There is no module {name} that the project's Python can import")
 
 
 def _unloaded(name: str, error: BaseException) -> Stopped:
