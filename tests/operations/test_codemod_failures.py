@@ -197,6 +197,16 @@ def test_a_file_on_which_it_fails_is_named_and_nothing_changes(name: str, expect
     assert place["reason"].startswith(f"the codemod fails on it: {expected}")
 
 
+def test_a_refused_check_offers_a_call_that_still_only_checks(root: Path) -> None:
+    before = contents(root)
+    [hint] = refused(root, "Raises", check=True).hints
+    assert hint.startswith(
+        "codemod tools.bad:Raises app --check --time-limit 4.0 --unsure leave goes on with the others"
+    )
+    assert ran(root, "tools.bad:Raises", check=True, unsure="leave").status == "planned"
+    assert contents(root) == before
+
+
 def test_the_others_change_where_that_is_wanted_and_as_the_draft_that_was_kept(root: Path) -> None:
     before = contents(root)
     error = refused(root, "Exits")
