@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from bae_source.engine.drafting import Draft
 
 
+class User:
+    """Stands for all objects that use one engine; they share it."""
+
+
 class Transaction(CodeVerbs):
     """Several changes that are made together or not at all.
 
@@ -33,8 +37,9 @@ class Transaction(CodeVerbs):
         outcome: what the commit came to; None before.
     """
 
-    def __init__(self, draft: Draft, context: Context) -> None:
+    def __init__(self, draft: Draft, context: Context, user: User) -> None:
         self._draft = draft
+        self._user = user
         self._context = context
         self.outcome: Outcome | None = None
         self._ended = False
