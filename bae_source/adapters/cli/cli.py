@@ -10,6 +10,7 @@ Invariants:
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -302,8 +303,6 @@ def _command(program: str, answer: Answer) -> str:
         return "{}"
     if answer.root is None:
         return f"{program} {{}}"
-    import shlex  # only after a change with --root
-
     return f"{program} {{}} --root {shlex.quote(answer.root)}"
 
 
