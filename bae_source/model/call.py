@@ -12,7 +12,6 @@ Invariants:
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any, Literal, Self, get_args
 
@@ -199,6 +198,8 @@ def _option(flag: str, word: str) -> list[str]:
 def _quoted(word: str) -> str:
     if word and _PLAIN.issuperset(word):
         return word
+    import shlex  # 5 ms, which most calls need not
+
     return shlex.quote(word)
 
 

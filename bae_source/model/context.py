@@ -2,7 +2,6 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-import shlex
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -245,6 +244,8 @@ def _check_verify(context: Context) -> None:
 
 
 def _check_command(text: str, hint: str) -> None:
+    import shlex  # only where there is a command
+
     try:
         words = shlex.split(text)
         "".join(words).encode()

@@ -10,7 +10,6 @@ Invariants:
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -303,6 +302,8 @@ def _command(program: str, answer: Answer) -> str:
         return "{}"
     if answer.root is None:
         return f"{program} {{}}"
+    import shlex  # only after a change with --root
+
     return f"{program} {{}} --root {shlex.quote(answer.root)}"
 
 

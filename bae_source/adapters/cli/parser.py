@@ -14,7 +14,6 @@ result: defaults belong to the requests.
 
 from __future__ import annotations
 
-import shlex
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -47,6 +46,8 @@ class Parser:
 
     def behind_dashes(self, options: Sequence[str], words: Sequence[str]) -> str:
         """Return the call in which words that begin with a dash are no options."""
+        import shlex  # only where a call is at fault
+
         before = shlex.join([*self._prog.split(), *options])
         return f"{before} -- {shlex.join(words)} takes what begins with a dash for no option."
 
