@@ -145,5 +145,9 @@ def test_an_engine_has_no_file_open_once_nothing_uses_it(project: Path) -> None:
     try:
         use()
         assert cache() == []
+        (project / "app/broken.py").write_text("from app.client import Client\nClient(\n")
+        use()
+        gc.collect()  # an error that the engine keeps has frames that use it
+        assert cache() == []
     finally:
         gc.enable()

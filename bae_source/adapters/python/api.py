@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from weakref import finalize
 
 from msgspec.structs import replace
 
@@ -114,8 +113,7 @@ class Source(Verbs):
 
     def _use(self, service: Service) -> None:
         """Take an engine, and let go of its files with the last object that uses it: it is in circles itself."""
-        self._service, self._user = service, User()
-        finalize(self._user, service.close).atexit = False
+        self._service, self._user = service, User(service)
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call."""
