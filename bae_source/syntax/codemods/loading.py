@@ -27,9 +27,18 @@ _SETTINGS_FILE = ".libcst.codemod.yaml"
 _MARKER = "@gen" + "erated"
 _OURS = ("libcst", "yaml", "_yaml")
 _NEEDS_SERVER = "TypeInferenceProvider"
-_WRITES = frozenset(
-    "os." + each for each in ("remove", "rename", "rmdir", "mkdir", "link", "symlink", "truncate", "chmod", "chown")
-)
+_WRITES = {
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.truncate": ((0, -1),),
+}
+"""By event, where its arguments have a path that is written, and the folder that it is seen from; -1 for none."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _TO_LOAD = 10.0
 """Seconds that an import may take beyond those of a file."""
@@ -89,13 +98,20 @@ class Guard:
             if isinstance(flags, int) and flags & _WRITING:
                 self._check(path)
         elif event in _WRITES:
-            for each in args[:2]:
-                self._check(each)
+            for place, folder in _WRITES[event]:
+                self._check(args[place], args[folder] if folder >= 0 else -1)
 
-    def _check(self, path: Any) -> None:
+    def _check(self, path: Any, folder: int = -1) -> None:
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        if not isinstance(path, str) or not os.path.abspath(path).startswith(self._lead):  # noqa: PTH100
+        if not isinstance(path, str):
+            return
+        if folder >= 0:
+            try:
+                path = os.path.join(os.readlink("/proc/self/fd/%d" % folder), path)  # noqa: PTH115, PTH118, UP031
+            except OSError:
+                return  # not known here; that files of the project changed is seen in the end
+        if not os.path.abspath(path).startswith(self._lead):  # noqa: PTH100
             return
         self.wanted = os.path.abspath(path)[len(self._lead) :]  # noqa: PTH100
         raise PermissionError(1, "a codemod may not write to the project, which is done when all is planned", path)
