@@ -19,6 +19,7 @@ from benchmarks.semantic.judging import Suite, is_announced
 from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import Subject
 from tests.benchmarks.read.test_peers import installed
+from tests.operations.trees import put
 
 SUBJECT = Subject(release=Release(name="p", version="1", sha256=""), source="src", package="src/p", tests="tests")
 FILES = {
@@ -40,11 +41,7 @@ FILES = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    root = tmp_path / "p-1"
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
+    return put(tmp_path / "p-1", FILES)
 
 
 def rename(root: Path, target: str) -> Change:
