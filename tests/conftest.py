@@ -17,6 +17,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from tests import another_user as users
+from tests import sampling
 from tests.adapters.meta.support import Installed
 from tests.compiled import compile_all
 from tests.durable import make_nothing_durable
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="try all cases, also where tests take a sample of them")
 
 
+_MEMORY = 6 << 30
 _folder_without_plugins: list[str] = []
 
 
@@ -48,6 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     processes that tests start sync as ever.
     """
     make_nothing_durable()
+    _write_to_memory()
+    if not hasattr(config, "workerinput"):
+        sampling.choose_seed(config)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
@@ -61,6 +66,13 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_all()
 
 
+def _write_to_memory() -> None:
+    """Have temporary folders in memory, if there is much of it: removing them from a disk takes a tenth of the time."""
+    memory = Path("/dev/shm")
+    if "TMPDIR" not in os.environ and memory.is_dir() and shutil.disk_usage(memory).free > _MEMORY:
+        os.environ["TMPDIR"], tempfile.tempdir = str(memory), None
+
+
 def _without_plugins(folder: Path) -> None:
     """Have a pytest that a test starts load no plugin that is installed, which takes longer than all else it does."""
     folder.mkdir()
@@ -69,11 +81,21 @@ def _without_plugins(folder: Path) -> None:
     _folder_without_plugins[:] = [str(folder)]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that become another user, which are those that use the fixture."""
+def pytest_report_header() -> str | None:
+    """Describe the sample that is taken of the cases of some tests."""
+    return sampling.described()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests that become another user, which use the fixture; leave out cases that no sample has."""
     for item in items:
         if "another_user" in getattr(item, "fixturenames", ()):
             item.add_marker("another_user")
+    without = sampling.left_out(items)
+    if without:
+        gone = set(without)
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_collection_finish() -> None:

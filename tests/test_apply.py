@@ -300,6 +300,7 @@ FAILURES: Mapping[str, tuple[Any, str, int]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_changes_file_with_a_fault_changes_nothing_and_says_where(project: Path, name: str) -> None:
     changes, code, status = FAILURES[name]

@@ -526,6 +526,7 @@ COMMANDS: Mapping[str, tuple[list[str], str, int]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_that_fails_says_why_and_what_next(root: Path, name: str) -> None:
     arguments, code, status = COMMANDS[name]

@@ -98,6 +98,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_recovery_after_a_crash_is_reported_with_an_error_too(

@@ -51,6 +51,7 @@ def test_the_api_comes_to_the_golden_outcome(path: Path, tmp_path: Path) -> None
     assert list(shown) == list(golden["outcome"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_command_line_prints_the_golden_outcome(path: Path, tmp_path: Path) -> None:
     golden = json.loads(path.read_text())

@@ -15,6 +15,7 @@ CASES = sorted((Path(__file__).parent / "cases/extract").glob("*.case"))
 CHANGING = [path for path in CASES if read(path).expected.diff]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CHANGING, ids=lambda path: path.stem)
 def test_a_program_does_what_it_did_before_code_of_it_was_extracted(path: Path, tmp_path: Path) -> None:
     case = read(path)

@@ -42,6 +42,7 @@ def test_the_walk_goes_through_three_projects() -> None:
     assert len(WALK) > 25
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("project", "command"), WALK, ids=lambda text: text[:60])
 def test_each_step_finds_something(projects: dict[str, Path], project: str, command: str) -> None:
     words = shlex.split(command, comments=True)

@@ -52,6 +52,7 @@ def test_what_is_found_is_what_the_lines_say(path: Path, tmp_path: Path) -> None
         check_completeness(case, outcome)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", _ALSO_AS_A_COMMAND, ids=lambda path: f"{path.parent.name}.{path.stem}")
 def test_the_command_line_says_the_same(path: Path, tmp_path: Path) -> None:
     case = read(path)

@@ -52,6 +52,7 @@ def test_there_are_twenty_five_lines_and_none_is_too_long() -> None:
     assert len(COMMANDS) == 17
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("line", COMMANDS)
 def test_each_command_can_be_typed_as_it_stands(root: Path, line: str) -> None:
     words, _, file = line.partition(" < ")

@@ -266,6 +266,7 @@ def test_reading_loads_nothing_heavy(project: Path) -> None:
     assert HEAVY & set(done.stderr.decode().split()) == set()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "argv",
     [

@@ -123,6 +123,7 @@ def test_the_users_rules_are_about_names_from_each_project_around_the_root(repo:
     assert own.policy.tables[0].title == "$XDG_CONFIG_HOME/bae-source/settings.toml [policy]"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "told"),
     [

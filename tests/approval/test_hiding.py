@@ -51,6 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
     service.close()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [each for each in REQUESTS if each.verb not in WITHOUT], ids=lambda each: each.verb)
 @pytest.mark.parametrize("stays", [True, False], ids=["live", "new"])
 def test_no_request_answers_with_what_may_not_be_read(

@@ -62,6 +62,7 @@ def without_words(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "next_actions": answer["next_actions"][:1]}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_server_that_fails_changes_neither_status_nor_exit_nor_the_answer(
     how: str, project: Path, tmp_path: Path

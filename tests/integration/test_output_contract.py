@@ -45,6 +45,7 @@ def test_the_api_returns_the_golden_answer(path: Path, tmp_path: Path) -> None:
     assert [json.dumps(each) for each in answers] == [json.dumps(line) for line in golden["lines"]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_command_line_prints_the_golden_lines_and_nothing_else(path: Path, tmp_path: Path) -> None:
     golden = loaded(path)

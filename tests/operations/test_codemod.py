@@ -113,6 +113,7 @@ def test_a_setting_without_a_value_and_one_of_a_codemod_that_takes_none_are_refu
     assert ("a is no setting of it" in error.message, error.hints[0]) == (True, "It takes no settings.")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("codemod", "code", "expected"),
     [

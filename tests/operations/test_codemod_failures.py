@@ -192,6 +192,7 @@ def refused(root: Path, name: str, **arguments: object) -> ResourceError:
     return caught.value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -295,6 +295,7 @@ def failing(root: Path) -> set[str]:
     return {name for name, process in started.items() if process.wait(timeout=60)}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("files", "change"), CASES.values(), ids=CASES)
 def test_a_change_is_refused_if_a_module_fails_by_it(
     tmp_path: Path, files: Files, change: Callable[[Source], Outcome]

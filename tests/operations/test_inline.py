@@ -19,6 +19,7 @@ from tests.test_cases import build
 CASES = sorted((Path(__file__).parent.parent / "cases" / "inline").glob("*.case"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_program_does_the_same_as_before(path: Path, tmp_path: Path) -> None:
     case, root = read(path), tmp_path / "project"

@@ -54,6 +54,7 @@ def text(root: Path, newline: str = "\n") -> str:
     return content.replace(newline, "\n")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("newline", NEWLINES)
 @pytest.mark.parametrize(
     ("old", "new"),

@@ -340,6 +340,7 @@ def _has_no_place(target: str, position: str) -> bool:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=shown)
 def test_what_is_inserted_at_any_position_leaves_the_rest_and_can_be_deleted(path: Path) -> None:
     content = path.read_bytes()
@@ -350,6 +351,7 @@ def test_what_is_inserted_at_any_position_leaves_the_rest_and_can_be_deleted(pat
     assert done or not addresses(content, 1, "insert")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=shown)
 def test_each_definition_can_be_deleted_and_the_others_stay_as_they_are(path: Path) -> None:
     content = path.read_bytes()

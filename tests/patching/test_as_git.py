@@ -89,6 +89,7 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return mine, other
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(24))
 def test_what_git_diffs_is_applied_as_git_applies_it(trees: tuple[Path, Path], seed: int) -> None:
     mine, other = trees
@@ -126,6 +127,7 @@ def test_what_git_diffs_is_applied_as_git_applies_it(trees: tuple[Path, Path], s
     assert state(mine) == before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_several_commits_are_applied_as_git_has_them(trees: tuple[Path, Path], seed: int) -> None:
     mine, other = trees

@@ -49,6 +49,7 @@ def _without_headers(patch: str, form: str) -> str:
     return "".join("@@ @@\n" if form == "no numbers" and line.startswith("@@ ") else line for line in lines)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["git", "plain", "no numbers"])
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_a_patch_is_taken_right_or_refused(tmp_path: Path, shift: str, form: str) -> None:

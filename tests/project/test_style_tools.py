@@ -57,6 +57,7 @@ def test_the_formatter_is_the_one_that_the_settings_are_for(tmp_path: Path, file
     assert sorted(_files_below(tmp_path)) == sorted(files)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("files", "name"),
     [

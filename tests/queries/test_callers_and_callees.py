@@ -22,6 +22,7 @@ ASKED = sorted((CASES / "verbs").glob("*.case")) + [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", ASKED, ids=lambda path: path.stem)
 def test_callers_has_what_callees_has(path: Path, tmp_path: Path) -> None:
     case = read(path)

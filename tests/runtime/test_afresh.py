@@ -46,6 +46,7 @@ def told(outcome: Outcome) -> dict[str, str]:
     return {notice.code: notice.message for notice in outcome.warnings}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("reload", "verify"), [("auto", []), ("patch", []), ("process", ["import"])])
 @pytest.mark.parametrize(("old", "new"), IMPORTABLE_HERE_ONLY.values(), ids=IMPORTABLE_HERE_ONLY)
 def test_what_only_this_process_could_import_is_refused(

@@ -87,6 +87,7 @@ HOLDING = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", ["auto", "process"])
 @pytest.mark.parametrize("user", HOLDING.values(), ids=HOLDING)
 def test_who_holds_old_code_inside_something_is_named(trial: Trial, user: str, mode: Any) -> None:

@@ -21,6 +21,7 @@ ASKING = {
 }
 
 
+@pytest.mark.sampled
 @MODES
 @pytest.mark.parametrize("asking", ASKING.values(), ids=ASKING)
 def test_code_that_asks_for_its_names_gets_the_modules_own_dict(trial: Trial, mode: Any, asking: str) -> None:

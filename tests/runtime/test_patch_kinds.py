@@ -63,6 +63,7 @@ def patch(trial: Trial, after: str) -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("around", ["", "class Around:\n    "])
 def test_a_member_that_becomes_another_kind_is_named_and_what_is_held_goes_on(
@@ -129,6 +130,7 @@ def given(value: Any) -> object:
     return next(found) if inspect.isgenerator(found) else found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("after", FUNCTIONS)
 @pytest.mark.parametrize("before", FUNCTIONS)
 def test_a_function_of_a_module_that_becomes_another_kind_is_named_or_is_still_right(

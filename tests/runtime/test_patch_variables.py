@@ -182,6 +182,7 @@ BEGINNINGS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("before", "after", "expected"), BEGINNINGS.values(), ids=BEGINNINGS)
 def test_a_variable_goes_on_only_if_both_sources_begin_it_with_the_same_constant(
     trial: Trial, before: str, after: str, expected: object

@@ -198,6 +198,7 @@ def lay_out(trial: Trial, files: Files) -> None:
         trial.write(path, text or "")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("files", "new"), CHANGES.values(), ids=CHANGES)
 def test_planned_text_imports_as_written_text_does(trial: Trial, tmp_path: Path, files: Files, new: Files) -> None:
     lay_out(trial, files)

@@ -94,6 +94,7 @@ LEAKS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("source", "said"), LEAKS.items(), ids=LEAKS.values())
 @pytest.mark.parametrize("fails", [True, False])
 def test_what_an_import_leaves_behind_is_reported(

@@ -135,6 +135,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SETTINGS)
 def test_counts_are_those_of_plain_pytest_whatever_the_settings(suite: Trial, name: str) -> None:
     (suite.root / "pyproject.toml").unlink()

@@ -89,6 +89,7 @@ def _asked(content: bytes, how: str) -> dict[str, object]:
     return answer
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MONSTERS)
 def test_the_neighbours_of_a_monster_are_found_and_it_is_itself(name: str) -> None:
     make, inside = MONSTERS[name]
@@ -100,6 +101,7 @@ def test_the_neighbours_of_a_monster_are_found_and_it_is_itself(name: str) -> No
     assert answer["texts"] == ["def before():\n    return 1\n", "def after():\n    return 2\n"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name, (_, inside) in MONSTERS.items() if inside is not None])
 def test_libcst_is_never_given_what_would_crash_it(name: str) -> None:
     make, inside = MONSTERS[name]

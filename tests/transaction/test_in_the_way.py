@@ -83,6 +83,7 @@ REFUSED = ("journal", "lock", "staging")
 """Names without which no change can be made; whatever else is amiss, it is made, though perhaps not recorded."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_whatever_stands_at_a_name_of_ours_a_change_is_made_or_refused(
     model: Path, tmp_path: Path, name: str, kind: str

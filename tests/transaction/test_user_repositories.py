@@ -211,6 +211,7 @@ STATES: dict[str, Callable[[Path], Path]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("state", STATES)
 def test_a_repository_is_what_it_was_but_for_the_file_that_is_changed(
     template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str

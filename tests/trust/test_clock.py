@@ -233,6 +233,7 @@ def stamp(root: Path, moment: int) -> None:
                 os.utime(path, ns=(moment, moment))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("moment", TIMES)
 def test_every_request_answers_whatever_the_times_of_files_are(timeless: Path, moment: int) -> None:
     root = laid(timeless / "project")

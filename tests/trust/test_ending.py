@@ -163,6 +163,7 @@ WAYS = [by_command_line, by_program, by_program_that_forks, by_server]
 KINDS = [as_test, as_type_checker, as_command]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(

@@ -112,6 +112,7 @@ def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path
     assert "pytest, for the project's interpreter: 8.4.1" in told
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "how"),
     [
@@ -143,6 +144,7 @@ def test_the_doctor_answers_by_every_door(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 3 * SECONDS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "how"),
     [

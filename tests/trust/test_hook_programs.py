@@ -173,6 +173,7 @@ def is_right(answer: str, *, lost: bool) -> bool:
     return len(lines) == len(expected) and all(map(str.startswith, lines, expected))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lost", [False, True], ids=["", "missing"])
 @pytest.mark.parametrize("place", PLACES)
 def test_no_setting_starts_a_program(

@@ -183,6 +183,7 @@ def git_folders(root: Path) -> list[Path]:
     return [Path(line) for line in git(root, *asked).decode().splitlines()]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", FORMS)
 def test_a_git_folder_stays_as_it_is(template: Path, tmp_path: Path, form: str) -> None:
     shutil.copytree(template, tmp_path / "repo", symlinks=True)

@@ -23,6 +23,7 @@ def victim(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "victim")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("to", ["own/.git", "copy"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_link_in_the_place_of_any_of_it_leads_nowhere(victim: Machine, name: str, to: str) -> None:
@@ -95,6 +96,7 @@ STRANGE: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", STRANGE)
 def test_git_does_not_start_on_a_history_with_anything_that_is_not_of_our_making(victim: Machine, kind: str) -> None:
     """Put into a history that is the user's own, as whatever has the user's rights could."""

@@ -37,6 +37,7 @@ def test_the_engine_is_read_by_name_and_nothing_beside_it(installed: Installed) 
         (installed.package / "link.py").unlink()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "code"),
     [

@@ -456,6 +456,7 @@ NAMES += [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
 def test_a_name_that_is_none_leads_to_nothing(tab: Waiting, name: str) -> None:
     for verb, given in zip(DECISIONS, ({"digest": tab.shown}, {"reason": "No."}, {}, {}), strict=True):

@@ -92,6 +92,7 @@ def test_a_server_of_another_user_is_not_asked(another_user: AnotherUser, open_f
             assert done.result().stdout == b"b'mine'\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "content",
     [

@@ -133,6 +133,7 @@ home.doctor(); history()
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_takes_a_module_of_the_folder_in_which_it_is_started(name: str, folder: Path) -> None:
     argv, expected = COMMANDS[name]

@@ -185,6 +185,7 @@ CASES = [(state, way) for i, state in enumerate(STATES) for j, way in enumerate(
 """Every second pair, so that each state comes in two or three ways."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("state", "way"), CASES)
 def test_nothing_that_came_along_is_acted_upon(
     tmp_path: Path, stranger: Machine, victim: Machine, state: str, way: str
@@ -361,6 +362,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("part", ["contents", "made", "folders", "id"])
 def test_a_journal_of_ones_own_that_leads_out_is_set_aside_whole(victim: Machine, path: str, part: str) -> None:

@@ -126,6 +126,7 @@ def test_locks_fail_there_and_nothing_else_does(any_machine: Machine, project: P
     assert done.stderr.splitlines()[-1].startswith("bae_source.system.descriptors.NoLocks: "), done.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [

@@ -280,6 +280,7 @@ def test_what_a_server_answers_is_every_query_of_one_word_that_starts_no_program
     assert {query for query in queries if " " not in query} == READS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "argv",
     [

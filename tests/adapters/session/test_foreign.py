@@ -43,6 +43,7 @@ def test_a_call_with_a_budget_of_its_own_is_shown_whole_now_and_as_the_value_of_
         assert len(session.run("it").outcome.text) == 120_000
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "message",
     [

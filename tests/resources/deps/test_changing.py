@@ -364,6 +364,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
     assert (root / "pyproject.toml").read_bytes() == text.encode()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "code", "reason"),
     [

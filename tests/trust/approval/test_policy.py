@@ -295,6 +295,7 @@ META = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("target", "code"), META)
 def test_what_judges_changes_is_not_changed_by_one(target: str, code: str, installed: Installed) -> None:
     comment = ("meta", "edit", target, "--comment", "# It judges nothing.", "--reload", "off")
