@@ -16,8 +16,7 @@ from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.as_variable import doubts_of_order, weight_with
-from bae_source.refactoring.extracting.attributes import calling_attributes
+from bae_source.refactoring.extracting.as_variable import calling_attributes, doubts_of_order, weight_with
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
@@ -97,7 +96,7 @@ def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:
     statement = timing.statement
     frame = code.scopes.around[statement].frame
     kept = kept_variables(code.scopes, frame, [statement])
-    calling = calling_attributes(workspace, [node, *timing.earlier])
+    calling = calling_attributes(workspace, piece, timing)
     if timing.perhaps or any(doubts_of_order(piece, timing, weight_with(code, node, kept, calling), kept, calling)):
         return False
     around = code.parents[statement]

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Set
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.project.references.classes.running import RunningAttributes
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.attributes import calling_attributes
 from bae_source.refactoring.extracting.functions import in_place
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
 from bae_source.refactoring.extracting.layout import place_of, value_of
@@ -28,6 +29,7 @@ from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
+from bae_source.syntax.inlining.evaluation import read_as
 from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
@@ -49,7 +51,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
     if frame.level is Level.CLASS:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
-    calling = calling_attributes(workspace, [node, *timing.earlier])
+    calling = calling_attributes(workspace, piece, timing)
     weight = weight_with(code, node, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
@@ -170,13 +172,20 @@ def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -
     return ""
 
 
+def calling_attributes(workspace: Workspace, piece: Piece, timing: Timing) -> frozenset[str]:
+    """Return the attributes that run code, as `read_as` writes them, if a piece or what is before it has attributes."""
+    if not any(isinstance(each, ast.Attribute) for each in running(*piece.nodes, *timing.earlier)):
+        return frozenset()
+    return RunningAttributes(project_of(workspace)).of(piece.code.source.text)
+
+
 def weight_with(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
     """Return how much it may matter when an expression is evaluated, if some attributes call something."""
     return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
 
 
 def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in names for each in running(node))
+    return any(isinstance(each, ast.Attribute) and read_as(each.attr) in names for each in running(node))
 
 
 def doubts_of_order(

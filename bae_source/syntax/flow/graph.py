@@ -25,7 +25,7 @@ from msgspec import Struct
 from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Scope, Scopes, Variable, parameters_of
 from bae_source.syntax.outline.static_values import names_bound
 
-_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+TRIES = (ast.Try, ast.TryStar)
 _SWALLOWING = frozenset({"suppress", "raises", "ignored", "assertRaises", "assertRaisesRegex", "assertWarns"})
 """Context managers that are known to go on behind their suite where it raises."""
 _LETTING_THROUGH = frozenset(
@@ -328,7 +328,7 @@ class Graph:
         visit = self._statements.get(type(node))
         if visit is not None:
             visit(self, node)
-        elif isinstance(node, _TRIES):
+        elif isinstance(node, TRIES):
             self._try(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._act(node)

@@ -14,6 +14,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from enum import IntEnum
 
+from bae_source.syntax.flow.parts import parts_of
 from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable, running
 
 
@@ -26,6 +27,7 @@ class Weight(IntEnum):
 
 
 _CALLING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+_EVALUATED = (ast.expr, ast.keyword, ast.withitem, ast.arguments)
 _SAFE_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
 
 
@@ -116,7 +118,7 @@ class Timing:
             return
         if why := _on_condition(child, around):
             self._note(why, again=isinstance(around, (ast.Lambda, ast.While, ast.For, ast.AsyncFor)))
-        parts = list(evaluated(around))
+        parts = list(_evaluated(around))
         if child in parts:
             self.earlier += parts[: parts.index(child)]
 
@@ -151,28 +153,6 @@ def _on_condition(child: ast.AST, around: ast.AST) -> str:
     return ""
 
 
-def evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a node in the order in which they are evaluated."""
-    if isinstance(node, ast.Assign):
-        yield from (node.value, *node.targets)
-    elif isinstance(node, ast.AnnAssign):
-        yield from (each for each in (node.value, node.target) if each is not None)
-    elif isinstance(node, ast.IfExp):
-        yield from (node.test, node.body, node.orelse)
-    elif isinstance(node, ast.NamedExpr):
-        yield node.value
-    elif isinstance(node, ast.Dict):
-        yield from (each for pair in zip(node.keys, node.values, strict=True) for each in pair if each is not None)
-    elif isinstance(node, ast.Call):
-        given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-        yield from (node.func, *sorted(given, key=lambda each: (each.lineno, each.col_offset)))
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from (*node.decorator_list, node.args)
-    elif isinstance(node, ast.arguments):
-        yield from (*node.defaults, *(each for each in node.kw_defaults if each is not None))
-    elif isinstance(node, ast.ClassDef):
-        yield from (*node.decorator_list, *node.bases, *node.keywords)
-    else:
-        yield from (
-            each for each in ast.iter_child_nodes(node) if isinstance(each, (ast.expr, ast.keyword, ast.withitem))
-        )
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions that a node has as its parts, in the order in which they are evaluated."""
+    yield from (each for each, *_ in parts_of(node) if isinstance(each, _EVALUATED))

@@ -48,6 +48,11 @@ class Scope:
         self.outer: set[str] = set()
 
     @property
+    def own(self) -> set[str]:
+        """The names that it binds, less those of other scopes."""
+        return self.bound - self.of_module - self.outer
+
+    @property
     def chain(self) -> Iterator[Scope]:
         """Yield the scope and those around it, from the inside."""
         scope: Scope | None = self

@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from functools import cached_property
 
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import parameters_of
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS
-from bae_source.syntax.inlining.hazards import TRIES
-from bae_source.syntax.inlining.scopes import Function, Use, own_names, parameters_of, uses_in
+from bae_source.syntax.inlining.scopes import Function, Use, uses_in
 
 OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that may read the variables of what calls them by their names."""
@@ -57,9 +58,10 @@ class Body:
         self.decorators = [ast.unparse(each) for each in function.decorator_list]
         has_docstring = ast.get_docstring(function, clean=False) is not None
         self.statements = [each for each in function.body[int(has_docstring) :] if not _is_placeholder(each)]
-        self.uses: list[Use] = list(uses_in(function))
-        self.parameters = [each.arg for each in parameters_of(function.args)]
-        self.own = own_names(function)
+        scope = code.scopes.opened[function]
+        self.uses: list[Use] = list(uses_in(code.scopes, scope))
+        self.parameters = [each.arg for each in parameters_of(function)]
+        self.own = scope.own
 
     @cached_property
     def returns(self) -> list[ast.Return]:

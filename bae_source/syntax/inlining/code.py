@@ -12,10 +12,12 @@ from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, bound_by
+from bae_source.syntax.flow.scopes import Scopes
+from bae_source.syntax.inlining.evaluation import FUNCTIONS
 from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields
+from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.surroundings import (
@@ -55,6 +57,11 @@ class Code:
         for node in self._strings():
             if not place_fields(source, node):
                 self.unplaced.update(ast.walk(node))
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """The scopes of the file."""
+        return Scopes(self.tree)
 
     @cached_property
     def unplaced(self) -> set[ast.AST]:
@@ -138,11 +145,7 @@ class Code:
     @cached_property
     def bound(self) -> frozenset[str]:
         """Every name that the file binds, and attributes that run code."""
-        return self.running.union(
-            name
-            for each in ast.walk(self.tree)
-            for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
-        )
+        return self.running.union(name for each in ast.walk(self.tree) for name in names_bound(each))
 
     @cached_property
     def shared(self) -> frozenset[str]:
@@ -154,7 +157,7 @@ class Code:
     def modules(self) -> frozenset[str]:
         """Names that `import` statements bind."""
         imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))
-        return frozenset(name for each in imports for name in bound_by(each))
+        return frozenset(name for each in imports for alias in each.names for name in names_bound(alias))
 
     def words(self, scope: Scope) -> set[str]:
         """Return every name that code in a scope has."""

@@ -17,12 +17,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import COMPREHENSIONS
 from bae_source.syntax.inlining.body import Body, Shape
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import COMPREHENSIONS, FUNCTIONS, bound_by
+from bae_source.syntax.inlining.evaluation import FUNCTIONS
 from bae_source.syntax.inlining.given import Given
-from bae_source.syntax.inlining.hazards import TRIES
 from bae_source.syntax.inlining.scopes import names_read, words_in
+from bae_source.syntax.outline.static_values import names_bound
 
 _INNER = (*FUNCTIONS, *COMPREHENSIONS, ast.Lambda, ast.ClassDef)
 _GOING_ON = (*TRIES, ast.With, ast.AsyncWith)
@@ -85,7 +87,7 @@ def _is_unseen(site: Site, name: str) -> bool:
         if isinstance(around, _GOING_ON):
             return False
     inside = [each for each in ast.walk(scope) if each is not scope]
-    bindings = [each for each in inside if name in bound_by(each) or (isinstance(each, ast.arg) and each.arg == name)]
+    bindings = [each for each in inside if name in names_bound(each)]
     declared = [each for each in inside if isinstance(each, (ast.Global, ast.Nonlocal)) and name in each.names]
     is_kept = any(isinstance(each, _INNER) and name in words_in(each) for each in inside)
     return len(bindings) == 1 and not declared and not is_kept

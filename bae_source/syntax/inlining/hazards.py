@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.model.reasons import Reason
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import COMPREHENSIONS
 from bae_source.syntax.inlining.evaluation import (
-    COMPREHENSIONS,
     FUNCTIONS,
     LOOPS,
     Depends,
@@ -31,7 +32,6 @@ from bae_source.syntax.inlining.evaluation import (
 from bae_source.syntax.inlining.scopes import names_read
 
 Parents = Mapping[ast.AST, ast.AST]
-TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
 _STATE = (ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.UnaryOp, ast.JoinedStr)
 

@@ -19,10 +19,13 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Set
+from functools import cached_property
 
 from bae_source.errors import ResourceError
 from bae_source.project.references.meaning.project import Project
-from bae_source.syntax.inlining.evaluation import Depends, bound_by, depends, is_fresh, read_as
+from bae_source.syntax.flow.scopes import Level, Scopes
+from bae_source.syntax.inlining.evaluation import Depends, depends, is_fresh, read_as
+from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
 
 _BETWEEN = r"(?:\1[@#][^\n]*\n)*"
@@ -30,44 +33,73 @@ _PROPERTY = re.compile(rf"^([ \t]*)@[\w.]*property\b[^\n]*\n{_BETWEEN}\1(?:async
 _MADE = r"^[ \t]+(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[\w.]*\.)?(?:{})\("
 _DECORATED = r"^([ \t]+)@(?:[\w.]*\.)?(?:{})\b[^\n]*\n" + _BETWEEN + r"\1(?:async[ \t]+)?def[ \t]+(\w+)"
 _CLASS_WITH = r"^[ \t]*class[ \t]+(\w+)|^[ \t]+def[ \t]+(?:{})\b"
-_DESCRIPTOR = re.compile(_CLASS_WITH.format("__get__"), re.M)
-_DYNAMIC = re.compile(_CLASS_WITH.format("__getattr__|__getattribute__"), re.M)
+_BELOW = r"^[ \t]*class[ \t]+(\w+)[^(:\n]*\([^)]*\b(?:{})\b"
 _WORDS = ("property", "cached_property")
 
 
-def running_attributes(project: Project) -> frozenset[str]:
-    """Return the attributes that run code when they are read, as `read_as` writes them."""
-    bodies: dict[str, list[ast.FunctionDef | None]] = {}
-    kinds = [name for text in _texts(project, ("__get__",)) for name in _classes(_DESCRIPTOR, text)]
-    made = [re.compile(_MADE.format("|".join(("property", *kinds))), re.M)]
-    decorated = re.compile(_DECORATED.format("|".join(kinds)), re.M) if kinds else None
-    for text in _texts(project, (*_WORDS, *kinds)):
-        for found in _PROPERTY.finditer(text):
-            bodies.setdefault(found[2], []).append(_function(text, found))
-        others = [each[1] for one in made for each in one.finditer(text)]
-        others += [each[2] for each in decorated.finditer(text)] if decorated else []
-        for name in others:
-            bodies.setdefault(name, []).append(None)
-    every = frozenset(map(read_as, bodies))
-    return frozenset(read_as(name) for name, several in bodies.items() if any(_runs(each, every) for each in several))
+class RunningAttributes:
+    """Tells which attributes run code when they are read.
+
+    Parameters:
+        project: whose classes count.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def of(self, text: str) -> frozenset[str]:
+        """Return those that the code of a file may read, as `read_as` writes them."""
+        return self._known | _unknown(text, self._dynamic)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """Properties and descriptors."""
+        bodies: dict[str, list[ast.FunctionDef | None]] = {}
+        kinds = _classes(self._project, "__get__")
+        made = re.compile(_MADE.format("|".join(("property", *kinds))), re.M)
+        decorated = re.compile(_DECORATED.format("|".join(kinds)), re.M) if kinds else None
+        for text in _texts(self._project, (*_WORDS, *kinds)):
+            for found in _PROPERTY.finditer(text):
+                bodies.setdefault(found[2], []).append(_function(text, found))
+            others = [each[1] for each in made.finditer(text)]
+            others += [each[2] for each in decorated.finditer(text)] if decorated else []
+            for name in others:
+                bodies.setdefault(name, []).append(None)
+        every = frozenset(map(read_as, bodies))
+        return frozenset(read_as(name) for name, several in bodies.items() if any(_runs(e, every) for e in several))
+
+    @cached_property
+    def _dynamic(self) -> frozenset[str]:
+        """Classes whose code is asked for attributes that they do not have."""
+        return frozenset(_classes(self._project, "__getattr__", "__getattribute__"))
 
 
-def dynamic_classes(project: Project) -> frozenset[str]:
-    """Return the classes whose code is asked for attributes that they do not have."""
-    texts = _texts(project, ("__getattr__", "__getattribute__"))
-    return frozenset(name for text in texts for name in _classes(_DYNAMIC, text))
-
-
-def unknown_attributes(text: str, dynamic: Set[str]) -> frozenset[str]:
+def _unknown(text: str, dynamic: Set[str]) -> frozenset[str]:
     """Return the attributes in a file that names such a class, but for those that it binds, or takes from modules."""
     if dynamic.isdisjoint(re.findall(r"\w+", text)):
         return frozenset()
-    nodes = list(ast.walk(parse_module(text)))
-    imports = {name for each in nodes if isinstance(each, ast.Import) for name in bound_by(each)}
-    bound = {name for each in nodes for name in bound_by(each)}
-    bound |= {each.attr for each in nodes if isinstance(each, ast.Attribute) and not isinstance(each.ctx, ast.Load)}
-    read = (each for each in nodes if isinstance(each, ast.Attribute) and getattr(each.value, "id", "") not in imports)
-    return frozenset(read_as(each.attr) for each in read if each.attr not in bound and not each.attr.startswith("__"))
+    tree = parse_module(text)
+    nodes = list(ast.walk(tree))
+    aliases = (alias for each in nodes if isinstance(each, ast.Import) for alias in each.names)
+    known = {name for alias in aliases for name in names_bound(alias)}
+    opened = Scopes(tree).opened.values()
+    bound = {name for each in opened if each.level is Level.CLASS for name in each.bound}
+    every = [each for each in nodes if isinstance(each, ast.Attribute) and not each.attr.startswith("__")]
+    bound |= {each.attr for each in every if not isinstance(each.ctx, ast.Load)}
+    read = (each for each in every if getattr(each.value, "id", "") not in known)
+    return frozenset(read_as(each.attr) for each in read if each.attr not in bound)
+
+
+def _classes(project: Project, *methods: str) -> list[str]:
+    """Return the classes that have one of some methods, and those below them."""
+    having = re.compile(_CLASS_WITH.format("|".join(methods)), re.M)
+    found = waiting = dict.fromkeys(name for text in _texts(project, methods) for name in _having(having, text))
+    while waiting:
+        below = re.compile(_BELOW.format("|".join(waiting)), re.M)
+        names = (each[1] for text in _texts(project, tuple(waiting)) for each in below.finditer(text))
+        waiting = {name: None for name in names if name not in found}
+        found = {**found, **waiting}
+    return list(found)
 
 
 def _texts(project: Project, words: tuple[str, ...]) -> Iterator[str]:
@@ -79,7 +111,7 @@ def _texts(project: Project, words: tuple[str, ...]) -> Iterator[str]:
         yield re.sub(r"\r\n?", "\n", (content or b"").decode("utf-8", "replace"))
 
 
-def _classes(having: re.Pattern[str], text: str) -> Iterator[str]:
+def _having(having: re.Pattern[str], text: str) -> Iterator[str]:
     """Yield the classes that have a method."""
     name = ""
     for found in having.finditer(text):
