@@ -12,10 +12,13 @@ from msgspec.structs import replace
 
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
+from bae_source.project.files.layout import import_name
+from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
+from bae_source.refactoring.extracting.naming import check_unread
 from bae_source.refactoring.extracting.planned import Asked
-from bae_source.refactoring.extracting.selecting import Piece
+from bae_source.refactoring.extracting.selecting import Piece, read_code
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.planned import plan_symbols
 from bae_source.refactoring.planning.joining import joined
@@ -42,7 +45,11 @@ def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
         return made
     after = workspace.after(made.changes)
     moved = plan_symbols(after, [made.changed[0]], to, Choice())
-    plan = joined(workspace, after.after(moved.changes), [made, moved])
+    now = after.after(moved.changes)
+    module = resolve(now, moved.changed[0]).module
+    if workspace.census.find(import_name(module)):
+        check_unread(workspace, module, read_code(module.name, workspace.source(module)), asked.name)
+    plan = joined(workspace, now, [made, moved])
     report = made.report
     return replace(
         plan,
