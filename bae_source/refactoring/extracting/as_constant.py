@@ -12,12 +12,11 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.as_variable import calling_attributes, doubts_of_order, weight_with
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
@@ -124,13 +123,3 @@ def check_value(piece: Piece) -> None:
     if not piece.is_expression:
         raise refused("The code is statements, and a value is an expression", "Give the code of an expression (code).")
     check_expression(piece)
-
-
-def why_not(piece: Piece) -> str:
-    """Return why a name cannot stand for an expression; "" where it can."""
-    try:
-        check_value(piece)
-        in_place(piece, "name")
-    except Refused as error:
-        return error.message
-    return ""

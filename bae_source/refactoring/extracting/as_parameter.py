@@ -21,8 +21,8 @@ from bae_source.project.references.meaning.instance_attributes import resolve_as
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.annotating import is_annotated
-from bae_source.refactoring.extracting.as_constant import check_value, why_not
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.as_constant import check_value
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import Doubt, refused
 from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value

@@ -19,8 +19,9 @@ from bae_source.model.span import Span
 from bae_source.project.references.classes.running import RunningAttributes
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
+from bae_source.refactoring.extracting.lasting import is_set
 from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function, check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
@@ -55,7 +56,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
     weight = weight_with(code, node, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
-    found = [(each, _why_not(each, timing.statement, node, weight)) for each in alike]
+    found = [(each, _why_not(piece, timing.statement, each, weight)) for each in alike]
     same = [each for each, why in found if not why]
     pieces = (piece, *(same if asked.similar else ()))
     if frame.level is Level.MODULE:
@@ -157,19 +158,20 @@ def _is_in_reach(piece: Piece, statement: ast.stmt, node: ast.AST) -> bool:
     return up in behind and not isinstance(piece.nodes[0], ast.Lambda) and node is not piece.nodes[0]
 
 
-def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -> str:
+def _why_not(piece: Piece, statement: ast.stmt, other: Piece, weight: Weight) -> str:
     """Return why an equal expression cannot take the variable's value; "" where it can."""
     code = piece.code
     if weight is Weight.CALLS:
         return "it calls something, which may give another value each time"
-    own = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-    other = [each for each in ast.walk(piece.nodes[0]) if isinstance(each, ast.Name)]
-    variables = [code.scopes.variable(each, each.id) for each in own]
-    if variables != [code.scopes.variable(each, each.id) for each in other]:
+    own, variables = (
+        [code.scopes.variable(each, each.id) for each in ast.walk(one.nodes[0]) if isinstance(each, ast.Name)]
+        for one in (piece, other)
+    )
+    if variables != own:
         return "it is about other variables"
     if any(each is not None and _bound_from(code, each, statement) for each in variables):
         return "its variables are bound anew"
-    return ""
+    return why_not(other)
 
 
 def calling_attributes(workspace: Workspace, piece: Piece, timing: Timing) -> frozenset[str]:
@@ -227,10 +229,8 @@ def _is_steady(code: Code, node: ast.AST) -> bool:
     a name, to which nothing in the module assigns.
     """
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        others = (each for each in ast.walk(code.tree) if isinstance(each, ast.Attribute) and each.attr == node.attr)
-        is_set = any(not isinstance(each.ctx, ast.Load) for each in others)
         variable = code.scopes.variable(node.value, node.value.id)
-        return not is_set and (variable is not None or _is_steady(code, node.value))
+        return not is_set(code, node.attr) and (variable is not None or _is_steady(code, node.value))
     if not isinstance(node, ast.Name) or code.scopes.variable(node, node.id) is not None:
         return False
     return not any(

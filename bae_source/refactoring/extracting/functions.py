@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.refactoring.extracting.annotating import Annotations, is_annotated
@@ -47,6 +48,7 @@ from bae_source.syntax.templates.surroundings import (
     Statement,
     fits_in_string,
     in_brackets_where_needed,
+    shows_itself,
     statement_around,
 )
 from bae_source.syntax.text.byte_edits import splice
@@ -253,6 +255,8 @@ def in_place(piece: Piece, new: str) -> str:
     source, node, parents = piece.code.source, piece.nodes[0], piece.code.parents
     if not fits_in_string(source, node, parents, piece.span, new):
         raise refused("The f-string around the expression cannot hold the new code before Python 3.12")
+    if shows_itself(source, node, parents):
+        raise refused("An f-string shows the code of the expression", "Leave out the `=` behind it.")
     around = parents[node]
     if (
         isinstance(around, ast.Call)
@@ -269,6 +273,16 @@ def in_place(piece: Piece, new: str) -> str:
     if fitting is None:
         raise refused("Nothing can stand in the place of the expression")
     return fitting if fitting == spaced else f"({new})"
+
+
+def why_not(piece: Piece) -> str:
+    """Return why a name or a call cannot stand for an expression; "" where it can."""
+    try:
+        check_expression(piece)
+        in_place(piece, "name")
+    except Refused as error:
+        return error.message
+    return ""
 
 
 def _gap(beside: str) -> str:

@@ -125,12 +125,18 @@ def _is_unchanging(code: Code, node: ast.AST) -> bool:
             is_plain = all(_is_unchanging(code, each) or _is_plain(each) for each in parts)
             return is_plain and _dotted(code, func) in _UNCHANGING
         case ast.Attribute(value=ast.Name(), attr=name):
-            return name.isupper() and bool(_dotted(code, node))
+            return name.isupper() and bool(_dotted(code, node)) and not is_set(code, name)
         case ast.BinOp(left=left, right=right):
             return _is_unchanging(code, left) and _is_unchanging(code, right) and bool(_names(left) | _names(right))
         case ast.Name(id=name):
             return name.isupper() or _is_defined(code, name)
     return False
+
+
+def is_set(code: Code, attribute: str) -> bool:
+    """Return whether the module binds or deletes an attribute of that name."""
+    every = (each for each in ast.walk(code.tree) if isinstance(each, ast.Attribute) and each.attr == attribute)
+    return any(not isinstance(each.ctx, ast.Load) for each in every)
 
 
 def _is_plain(node: ast.AST) -> bool:

@@ -25,6 +25,7 @@ from bae_source.syntax.templates.surroundings import (
     fits_in_string,
     in_brackets_where_needed,
     may_be_out_of_place,
+    shows_itself,
     statement_around,
 )
 from bae_source.syntax.text.byte_edits import splice
@@ -180,7 +181,7 @@ class Code:
         if isinstance(self.parents[node], ast.MatchValue) and not _is_pattern(value):
             return "", Reason.REPLACEMENT_UNREAD.of()
         if self._is_in_string(node):
-            if _shows_itself(self.text, span):
+            if shows_itself(self.source, node, self.parents):
                 return "", Reason.SHOWS_ITSELF.of()
             text = self._requoted(node, span, text)
             if "\\" in text and not fits_in_string(self.source, node, self.parents, span, "\\"):
@@ -247,9 +248,3 @@ def _is_pattern(value: ast.expr) -> bool:
         and isinstance(inner.value, (int, float, complex, str, bytes))
         and not (isinstance(inner.value, bool))
     )
-
-
-def _shows_itself(text: str, span: Span) -> bool:
-    """Return whether a field of an f-string shows its own code: `{x=}`."""
-    behind = text[span.end :].lstrip(" \t)")
-    return behind.startswith("=") and not behind.startswith("==")
