@@ -4,7 +4,7 @@
     def total(self): return self._total         only reads: as any attribute
     @property
     def rows(self): self._rows = read(); ...    runs code: reading `rows` counts as a call
-    name = Checked()                            likewise, where the class `Checked` has `__get__`
+    name = Checked()                            likewise, where the class `Checked` has `__get__`, or one above it
 
     class Lazy: def __getattr__(self, name): ...        likewise every attribute that a file which names `Lazy` reads,
                                                         and does not bind
@@ -27,13 +27,14 @@ from bae_source.syntax.flow.scopes import Level, Scopes
 from bae_source.syntax.inlining.evaluation import Depends, depends, is_fresh, read_as
 from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
+from bae_source.system.graphs import reached
 
 _BETWEEN = r"(?:\1[@#][^\n]*\n)*"
 _PROPERTY = re.compile(rf"^([ \t]*)@[\w.]*property\b[^\n]*\n{_BETWEEN}\1(?:async[ \t]+)?def[ \t]+(\w+)", re.M)
 _MADE = r"^[ \t]+(\w+)[ \t]*(?::[^=\n]*)?=[ \t]*(?:[\w.]*\.)?(?:{})\("
 _DECORATED = r"^([ \t]+)@(?:[\w.]*\.)?(?:{})\b[^\n]*\n" + _BETWEEN + r"\1(?:async[ \t]+)?def[ \t]+(\w+)"
 _CLASS_WITH = r"^[ \t]*class[ \t]+(\w+)|^[ \t]+def[ \t]+(?:{})\b"
-_BELOW = r"^[ \t]*class[ \t]+(\w+)[^(:\n]*\([^)]*\b(?:{})\b"
+_HEADER = re.compile(r"^[ \t]*class[ \t]+(\w+)[^(:\n]*\(([^)]+)\)", re.M)
 _WORDS = ("property", "cached_property")
 
 
@@ -55,7 +56,7 @@ class RunningAttributes:
     def _known(self) -> frozenset[str]:
         """Properties and descriptors."""
         bodies: dict[str, list[ast.FunctionDef | None]] = {}
-        kinds = _classes(self._project, "__get__")
+        kinds = self._classes("__get__")
         made = re.compile(_MADE.format("|".join(("property", *kinds))), re.M)
         decorated = re.compile(_DECORATED.format("|".join(kinds)), re.M) if kinds else None
         for text in _texts(self._project, (*_WORDS, *kinds)):
@@ -68,10 +69,26 @@ class RunningAttributes:
         every = frozenset(map(read_as, bodies))
         return frozenset(read_as(name) for name, several in bodies.items() if any(_runs(e, every) for e in several))
 
+    def _classes(self, *methods: str) -> frozenset[str]:
+        """Return the classes that have one of some methods, and those below them."""
+        having = re.compile(_CLASS_WITH.format("|".join(methods)), re.M)
+        found = [name for text in _texts(self._project, methods) for name in _having(having, text)]
+        return frozenset(reached(found, lambda each: self._below.get(each, ())))
+
+    @cached_property
+    def _below(self) -> dict[str, set[str]]:
+        """By each word in the header of a class, the names of these classes."""
+        found: dict[str, set[str]] = {}
+        for text in _texts(self._project, ("class",)):
+            for header in _HEADER.finditer(text):
+                for word in re.findall(r"\w+", header[2]):
+                    found.setdefault(word, set()).add(header[1])
+        return found
+
     @cached_property
     def _dynamic(self) -> frozenset[str]:
         """Classes whose code is asked for attributes that they do not have."""
-        return frozenset(_classes(self._project, "__getattr__", "__getattribute__"))
+        return self._classes("__getattr__", "__getattribute__")
 
 
 def _unknown(text: str, dynamic: Set[str]) -> frozenset[str]:
@@ -90,25 +107,14 @@ def _unknown(text: str, dynamic: Set[str]) -> frozenset[str]:
     return frozenset(read_as(each.attr) for each in read if each.attr not in bound)
 
 
-def _classes(project: Project, *methods: str) -> list[str]:
-    """Return the classes that have one of some methods, and those below them."""
-    having = re.compile(_CLASS_WITH.format("|".join(methods)), re.M)
-    found = waiting = dict.fromkeys(name for text in _texts(project, methods) for name in _having(having, text))
-    while waiting:
-        below = re.compile(_BELOW.format("|".join(waiting)), re.M)
-        names = (each[1] for text in _texts(project, tuple(waiting)) for each in below.finditer(text))
-        waiting = {name: None for name in names if name not in found}
-        found = {**found, **waiting}
-    return list(found)
-
-
 def _texts(project: Project, words: tuple[str, ...]) -> Iterator[str]:
     for path in project.workspace.index.naming(words).paths:
         try:
             content = project.workspace.content(path) if path.endswith(".py") else None
         except ResourceError:
             continue
-        yield re.sub(r"\r\n?", "\n", (content or b"").decode("utf-8", "replace"))
+        text = (content or b"").decode("utf-8", "replace")
+        yield re.sub(r"\r\n?", "\n", text) if "\r" in text else text
 
 
 def _having(having: re.Pattern[str], text: str) -> Iterator[str]:
