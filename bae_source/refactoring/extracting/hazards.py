@@ -17,6 +17,7 @@ from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Scope, running
+from bae_source.syntax.inlining.body import private_names
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
@@ -119,14 +120,11 @@ def calls_super(piece: Piece) -> bool:
 
 def private_name(piece: Piece) -> str | None:
     """Return a name in a piece that its class mangles; None for none."""
-    code = piece.code
-    for node in (each for top in piece.nodes for each in ast.walk(top)):
-        name = getattr(node, "attr", "") or (getattr(node, "arg", "") if isinstance(node, ast.keyword) else "") or ""
-        if isinstance(node, ast.Name) and code.scopes.variable(node, node.id) is None:
-            name = node.id
-        if name.startswith("__") and not name.endswith("__"):
-            return str(name)
-    return None
+    scopes = piece.code.scopes
+    every = (each for top in piece.nodes for each in private_names(top))
+    return next(
+        (name for node, name in every if isinstance(node, ast.Attribute) or not scopes.variable(node, name)), None
+    )
 
 
 def doubts_of(piece: Piece) -> Iterator[Doubt]:

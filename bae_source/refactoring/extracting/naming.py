@@ -99,14 +99,14 @@ def check_free_in_class(
     """
     if name in code.scopes.opened[node].bound:
         raise taken(name, f"{node.name} binds it on line {_bound_at(code, code.scopes.opened[node], name)}")
-    if any(getattr(each, "id", getattr(each, "attr", "")) == "Protocol" for each in map(_generic, node.bases)):
-        raise refused(
-            f"{node.name} is a protocol, and what has no {name} would not fit it any more", "Use kind function."
-        )
     project = project_of(workspace)
     owner = _class_at(project, module, node)
     if owner is None:
         return []
+    if project.inference.orders.is_protocol(owner):
+        raise refused(
+            f"{node.name} is a protocol, and what has no {name} would not fit it any more", "Use kind function."
+        )
     mangled = u.mangled(name, node.name)
     hierarchy = lineage(project, sought_class(project, owner))
     orders = [project.inference.orders.of(each) for each in (owner, *(each.of for each in hierarchy.below))]
@@ -142,11 +142,6 @@ def _has_member(base: str, name: str) -> bool | None:
         return None
     found = getattr(sys.modules.get(module or "builtins"), last, None)
     return hasattr(found, name) if isinstance(found, type) else None
-
-
-def _generic(base: ast.expr) -> ast.expr:
-    """Return a base without what stands in its square brackets."""
-    return base.value if isinstance(base, ast.Subscript) else base
 
 
 def _class_at(project: Project, module: ModuleFile, node: ast.ClassDef) -> Class | None:

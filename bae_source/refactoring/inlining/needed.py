@@ -9,8 +9,9 @@ Invariants:
 
 from __future__ import annotations
 
+import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -19,7 +20,8 @@ from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import Project
-from bae_source.syntax.inlining.hazards import Hazard
+from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.names import uses as u
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__", "__loader__"})
@@ -91,9 +93,36 @@ def import_of(project: Project, path: str, name: str) -> str | Hazard:
     return f"import {source}" if source.partition(".")[0] == name else f"import {source} as {name}"
 
 
-def volatile_names(project: Project, path: str, scope: int, names: Iterable[str]) -> frozenset[str]:
+def value_at(
+    project: Project,
+    code: Code,
+    loops: Sequence[Span],
+    place: tuple[str, int],
+    node: ast.expr,
+    constants: frozenset[str] = frozenset(),
+) -> Value:
+    """Return an expression with all that is known of it where it stands.
+
+    Parameters:
+        code: the code that it is part of.
+        loops: first and last line of each loop of the file as the project has it.
+        place: file and scope in which it stands.
+        constants: as of `value_of`.
+    """
+    first = value_of(node, code.bound)
+    return value_of(
+        node,
+        code.bound,
+        _volatile(project, place, first.names),
+        _unsteady(project, place, first.names, loops),
+        constants,
+    )
+
+
+def _volatile(project: Project, place: tuple[str, int], names: Iterable[str]) -> frozenset[str]:
     """Return the names that code of other functions than the one of a scope may bind anew."""
     found: set[str] = set()
+    path, scope = place
     scopes = project.uses(path).scopes
     for name in names:
         owner = project.names.scope_of(path, scope, name)
@@ -105,21 +134,16 @@ def volatile_names(project: Project, path: str, scope: int, names: Iterable[str]
     return frozenset(found)
 
 
-def unsteady_names(
-    project: Project, path: str, scope: int, names: Iterable[str], loops: Iterable[Span]
-) -> frozenset[str]:
-    """Return the names that are bound more than once, or in a loop.
-
-    Parameters:
-        loops: first and last line of each loop of the file.
-    """
+def _unsteady(project: Project, place: tuple[str, int], names: Iterable[str], loops: Sequence[Span]) -> frozenset[str]:
+    """Return the names that are bound more than once, or in a loop."""
     found: set[str] = set()
-    scopes, several = project.uses(path).scopes, list(loops)
+    path, scope = place
+    scopes = project.uses(path).scopes
     for name in names:
         owner = project.names.scope_of(path, scope, name)
         bindings = _binding(scopes[owner], name) if owner is not None else []
         is_inner = owner is not None and scopes[owner].kind == u.INNER_SCOPE  # what a comprehension binds in each round
-        is_in_loop = is_inner or any(loop.start <= each[3] <= loop.end for each in bindings for loop in several)
+        is_in_loop = is_inner or any(loop.start <= each[3] <= loop.end for each in bindings for loop in loops)
         if len(bindings) > 1 or is_in_loop:
             found.add(name)
     return frozenset(found)

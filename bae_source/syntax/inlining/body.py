@@ -166,20 +166,15 @@ def _asking_depth(node: ast.AST) -> str:
 
 def private_in(node: ast.AST) -> str:
     """Return a name in some code that is private to the class around; nothing where it has none."""
+    return next((name for _, name in private_names(node)), "")
+
+
+def private_names(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Yield what bears a name that is private to the class around some code, with the name; keywords never are."""
     for each in ast.walk(node):
         name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
         if name.startswith("__") and not name.endswith("__"):
-            return name
-    return ""
-
-
-def is_protocol(owner: ast.AST) -> bool:
-    """Return whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
-    for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
-        node = base.value if isinstance(base, ast.Subscript) else base
-        if getattr(node, "attr", getattr(node, "id", "")) == "Protocol":
-            return True
-    return False
+            yield each, name
 
 
 def _is_ellipsis(node: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.syntax.flow.scopes import Scopes
-from bae_source.syntax.inlining.evaluation import FUNCTIONS
+from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS
 from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields
@@ -149,6 +149,12 @@ class Code:
         return self.running.union(name for each in ast.walk(self.tree) for name in names_bound(each))
 
     @cached_property
+    def loops(self) -> tuple[Span, ...]:
+        """First and last line of each loop."""
+        every = (each for each in ast.walk(self.tree) if isinstance(each, LOOPS))
+        return tuple(Span(each.lineno, each.end_lineno or each.lineno) for each in every)
+
+    @cached_property
     def shared(self) -> frozenset[str]:
         """Names that a function binds which are not its own, so that a call may bind them anew."""
         declared = (each for each in ast.walk(self.tree) if isinstance(each, (ast.Global, ast.Nonlocal)))
@@ -227,6 +233,11 @@ class Code:
 
     def _share_a_line(self, first: ast.stmt, second: ast.stmt) -> bool:
         return self.source.lines.number(self.span(first).end) == self.source.lines.number(self.span(second).start)
+
+
+def parsed(text: str) -> ast.expr:
+    """Return an expression of its text, which may have several lines."""
+    return ast.parse(f"({text}\n)", mode="eval").body
 
 
 def _in_quotes(literal: str, quote: str) -> str:
