@@ -25,12 +25,14 @@ from bae_source.refactoring.extracting.lasting import is_set
 from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function, check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
-from bae_source.refactoring.extracting.selecting import Code, Piece, first_line, piece_of, suites
+from bae_source.refactoring.extracting.selecting import Piece, first_line, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import read_as
+from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
@@ -150,7 +152,7 @@ def _bound_from(code: Code, variable: Variable, statement: ast.stmt) -> bool:
 def _is_in_reach(piece: Piece, statement: ast.stmt, node: ast.AST) -> bool:
     """Return whether an equal expression stands where the variable is bound: in the same statement, or behind it."""
     code = piece.code
-    suite = next(each for each in suites(code.tree) if statement in each)
+    suite = suite_of(statement, code.parents)
     behind = suite[suite.index(statement) :]
     up: ast.AST = piece.nodes[0]
     while up in code.parents and up not in behind:

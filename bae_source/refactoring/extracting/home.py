@@ -18,8 +18,9 @@ from typing import Literal
 from msgspec import Struct
 
 from bae_source.refactoring.extracting.hazards import calls_super, needs_class, private_name, refused
-from bae_source.refactoring.extracting.selecting import Code, Piece, first_line
+from bae_source.refactoring.extracting.selecting import Piece, first_line
 from bae_source.syntax.flow.scopes import Level, Scope, Variable
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.definitions import Definition
 from bae_source.syntax.outline.locate import comments_above, owned_comment, runs_of
 from bae_source.syntax.outline.tree import Tree

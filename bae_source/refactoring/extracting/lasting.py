@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.hazards import Doubt, calls_super, is_async, private_name, refused
-from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.order import is_literal
 from bae_source.syntax.flow.scopes import running
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.static_values import names_bound
 
 _UNCHANGING = frozenset(

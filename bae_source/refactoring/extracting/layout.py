@@ -33,7 +33,7 @@ _NAME = "_ = "
 def place_of(piece: Piece) -> Span:
     """Return the span that gives way to a name: with the brackets that only hold an expression over several lines."""
     text, span = piece.code.source.text, piece.span
-    if not piece.is_expression or _is_in_string(piece):
+    if not piece.is_expression or piece.code.is_in_string(piece.nodes[0]):
         return span
     before = text[: span.start].rstrip()
     after = text[span.end :].lstrip()
@@ -112,15 +112,6 @@ def _groups(before: str) -> bool:
     if word := _WORD.search(before):
         return keyword.iskeyword(word[0])
     return _END.search(before) is None
-
-
-def _is_in_string(piece: Piece) -> bool:
-    node = piece.nodes[0]
-    while node in piece.code.parents:
-        node = piece.code.parents[node]
-        if isinstance(node, ast.JoinedStr):
-            return True
-    return False
 
 
 def _has_lines(text: str) -> bool:

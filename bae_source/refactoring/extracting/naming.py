@@ -26,9 +26,10 @@ from bae_source.project.references.search.sole import is_standard
 from bae_source.project.references.types.values import STANDARD, Class
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
-from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.starred import read_by_star
 from bae_source.syntax.flow.scopes import Level, Scope
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.static_values import names_bound
 

@@ -17,8 +17,9 @@ from msgspec import Struct
 
 from bae_source.errors import Refused
 from bae_source.refactoring.extracting.functions import Extracted, extracted, why_not
-from bae_source.refactoring.extracting.selecting import Code, Piece, is_unplaced, piece_of, suites
+from bae_source.refactoring.extracting.selecting import Piece, is_unplaced, piece_of, suites
 from bae_source.syntax.flow.scopes import Variable
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.static_values import names_bound
 
 Key = int | str

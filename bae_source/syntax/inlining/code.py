@@ -72,10 +72,11 @@ class Code:
     def _strings(self) -> Iterator[ast.JoinedStr]:
         for node in ast.walk(self.tree):
             is_inner = isinstance(self.parents.get(node), (ast.JoinedStr, ast.FormattedValue))
-            if isinstance(node, ast.JoinedStr) and not (is_inner and self._is_in_string(node)):
+            if isinstance(node, ast.JoinedStr) and not (is_inner and self.is_in_string(node)):
                 yield node
 
-    def _is_in_string(self, node: ast.AST) -> bool:
+    def is_in_string(self, node: ast.AST) -> bool:
+        """Return whether a node stands in an f-string."""
         while node in self.parents:
             node = self.parents[node]
             if isinstance(node, ast.JoinedStr):
@@ -186,7 +187,7 @@ class Code:
         span = self.span(node)
         if isinstance(self.parents[node], ast.MatchValue) and not _is_pattern(value):
             return "", Reason.REPLACEMENT_UNREAD.of()
-        if self._is_in_string(node):
+        if self.is_in_string(node):
             if shows_itself(self.source, node, self.parents):
                 return "", Reason.SHOWS_ITSELF.of()
             text = self._requoted(node, span, text)
