@@ -9,8 +9,8 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.model.text import listed
+from bae_source.project.references.calls.counting import counting_calls
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.counting import counting_calls
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
 from bae_source.refactoring.extracting.home import spot_before, spot_of
 from bae_source.refactoring.extracting.layout import place_of
@@ -50,7 +50,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=(*notices, *counting_calls(workspace, pieces), *_said(asked, function)),
+            notices=(*notices, *counting_calls(workspace, asked.piece.nodes, "one more"), *_said(asked, function)),
         ),
     )
 

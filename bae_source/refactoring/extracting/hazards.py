@@ -17,16 +17,14 @@ from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Scope, running
-from bae_source.syntax.inlining.body import private_names
+from bae_source.syntax.inlining.body import OF_FRAME, counts_calls, private_names
+from bae_source.syntax.inlining.evaluation import LOOPS
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
 Doubt = tuple[ast.AST, str]
 """A place, and why it is unsure."""
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_LOOKING = frozenset({"locals", "vars", "dir", "eval", "exec"})
-_FRAMES = frozenset({"_getframe", "_getframemodulename", "currentframe", "getouterframes"})
 _ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -130,10 +128,7 @@ def private_name(piece: Piece) -> str | None:
 def doubts_of(piece: Piece) -> Iterator[Doubt]:
     """Yield what is unsure in a piece that becomes a function."""
     for node in running(*piece.nodes):
-        name = getattr(node, "id", getattr(node, "attr", ""))
-        is_counted = isinstance(node, ast.keyword) and node.arg == "stacklevel"
-        is_stack = isinstance(node, ast.Attribute) and name == "stack" and getattr(node.value, "id", "") == "inspect"
-        if is_counted or is_stack or (isinstance(node, (ast.Name, ast.Attribute)) and name in _FRAMES):
+        if counts_calls(node):
             yield node, Reason.COUNTS_CALLS.of()
 
 
@@ -143,7 +138,7 @@ def _jumps(node: ast.AST) -> Iterator[ast.Break | ast.Continue]:
         yield node
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return
-    if isinstance(node, _LOOPS):
+    if isinstance(node, LOOPS):
         for each in node.orelse:
             yield from _jumps(each)
         return
@@ -183,7 +178,7 @@ def _looking(piece: Piece, frame: Scope) -> Iterator[ast.Call]:
     every = ast.walk(frame.node) if is_function else (each for node in piece.nodes for each in ast.walk(node))
     for node in every:
         name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-        if name not in _LOOKING or piece.code.scopes.around[node].find(name) is not None:
+        if name not in OF_FRAME or piece.code.scopes.around[node].find(name) is not None:
             continue
         assert isinstance(node, ast.Call)
         given = len(node.args)

@@ -23,6 +23,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.calls.counting import counting_calls
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.project import Project
@@ -153,6 +154,7 @@ def calls_inlined(
         edits[path] = file.revision.splices()
         imports[path] = file.imports
         notices += file.notices()
+    notices += counting_calls(project.workspace, callee.body.statements, "one less")
     return Inlined(edits={path: made for path, made in edits.items() if made}, imports=imports, notices=tuple(notices))
 
 

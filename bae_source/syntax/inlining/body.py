@@ -25,10 +25,17 @@ OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that may read the variables of what calls them by their names."""
 _OF_PLACE = OF_FRAME | {"super", "__class__"}
 _OF_DEPTH = frozenset(
-    {"warnings.warn", "warn", "sys._getframe", "_getframe", "inspect.currentframe", "currentframe", "inspect.stack",
-     "traceback.extract_stack", "traceback.format_stack", "traceback.print_stack"}
-)  # fmt: skip
-"""Functions that give what stands so many calls above them, or how many those are."""
+    {
+        "_getframe",
+        "_getframemodulename",
+        "currentframe",
+        "getouterframes",
+        "extract_stack",
+        "format_stack",
+        "print_stack",
+    }
+)
+"""Functions that give what stands so many calls above them, or how many those are; so does `inspect.stack`."""
 _CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
 _PLAIN = frozenset({"staticmethod", "classmethod"})
 _DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
@@ -144,8 +151,11 @@ class Body:
                 return f"it declares {node.names[0]} as {'global' if isinstance(node, ast.Global) else 'nonlocal'}"
         if getattr(self.function, "type_params", None):
             return "it has type parameters"
-        if asking := next(filter(None, map(_asking_depth, ast.walk(self.function))), ""):
-            return f"it calls {asking}, which counts the calls around it"
+        for node in ast.walk(self.function):
+            is_warning = isinstance(node, ast.Call) and ast.unparse(node.func) in ("warn", "warnings.warn")
+            if is_warning or counts_calls(node):
+                called = node.func if isinstance(node, ast.Call) else node
+                return f"it calls {ast.unparse(called)}, which counts the calls around it"
         frame = sorted(_OF_PLACE & self.free)
         if frame:
             return f"it uses {frame[0]}, which means its own frame or class"
@@ -155,13 +165,12 @@ class Body:
         return ""
 
 
-def _asking_depth(node: ast.AST) -> str:
-    """Return what a call is of that depends on how many calls stand around it; nothing where it does not."""
-    if not isinstance(node, ast.Call):
-        return ""
-    name = ast.unparse(node.func)
-    is_asking = name in _OF_DEPTH or any(each.arg == "stacklevel" for each in node.keywords)
-    return name if is_asking else ""
+def counts_calls(node: ast.AST) -> bool:
+    """Return whether a node itself depends on how many calls stand around it, or names what does."""
+    if isinstance(node, ast.Call):
+        return any(each.arg == "stacklevel" for each in node.keywords)
+    name = getattr(node, "attr", getattr(node, "id", ""))
+    return name in _OF_DEPTH or (name == "stack" and ast.unparse(node) == "inspect.stack")
 
 
 def private_in(node: ast.AST) -> str:
