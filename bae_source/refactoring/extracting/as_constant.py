@@ -27,9 +27,8 @@ from bae_source.refactoring.extracting.selecting import Piece, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, is_literal
 from bae_source.syntax.flow.piece import kept_variables
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
@@ -76,11 +75,11 @@ def _spot(asked: Asked, first: Piece, top: ast.AST) -> Spot:
     """Return the place of a constant: below the assignment above its first use, else before the statement of that."""
     body, source = first.code.tree.body, first.code.source
     above = next((each for each, below in pairwise(body) if below is top), None)
-    if isinstance(above, (ast.Assign, ast.AnnAssign)) and isinstance(top, _DEFINITIONS):
+    if isinstance(above, (ast.Assign, ast.AnnAssign)) and isinstance(top, DEFINITIONS):
         end = piece_of(first.code, [above])
         if end.on_own_lines and source.text[: end.span.end].endswith(("\n", "\r")):
             return Spot(offset=end.span.end, indent="", before=0, after=0)
-    return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, _DEFINITIONS) else 0)
+    return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, DEFINITIONS) else 0)
 
 
 def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:

@@ -18,6 +18,7 @@ from bae_source.refactoring.extracting.naming import check_free_in_class, check_
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.similar import Same, pieces_like, same_function
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
 
 
@@ -87,7 +88,7 @@ def _check_name(workspace: Workspace, asked: Asked, function: Extracted, pieces:
 def _said(asked: Asked, function: Extracted) -> Iterator[Notice]:
     """Yield what is the same but for names of inner functions, and for the place of an error."""
     inside = [each for node in asked.piece.nodes for each in ast.walk(node)]
-    names = [each.name for each in inside if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    names = [each.name for each in inside if isinstance(each, DEFINITIONS)]
     if names:
         text = f"The __qualname__ of {listed(names)} begins with {asked.name} now."
         yield Notice("qualified_name", text)

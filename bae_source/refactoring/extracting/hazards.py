@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
-from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Scope, running
+from bae_source.syntax.flow.scopes import DEFINITIONS, FUNCTIONS, Level, Named, Scope, running
 from bae_source.syntax.inlining.body import OF_FRAME, counts_calls, private_names
 from bae_source.syntax.inlining.evaluation import LOOPS
 from bae_source.syntax.patterns.pattern import span_of
@@ -83,7 +83,7 @@ def check_expression(piece: Piece) -> None:
             raise _in_annotation()
         child, around = around, parents.get(around)
     is_note = isinstance(around, ast.AnnAssign) and child is around.annotation
-    if is_note or (isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and child is around.returns):
+    if is_note or (isinstance(around, Named) and child is around.returns):
         raise _in_annotation()
 
 
@@ -158,7 +158,7 @@ def _check_statement(piece: Piece, node: ast.AST, frame: Scope) -> None:
         if any(each.name == "*" for each in node.names):
             raise refused(f"Line {line} imports all names of a module, which no function can")
     is_member = frame.level in (Level.MODULE, Level.CLASS) and piece.code.scopes.around.get(node) is frame
-    if is_member and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if is_member and isinstance(node, DEFINITIONS):
         raise refused(f"Line {line} defines {node.name}, which others find by its place", "move puts it elsewhere.")
     if is_member and isinstance(node, ast.AnnAssign):
         raise refused(f"Line {line} annotates a name of the {frame.level.value}, which would have no annotation then")

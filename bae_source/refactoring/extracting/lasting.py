@@ -19,7 +19,7 @@ from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.hazards import Doubt, calls_super, is_async, private_name, refused
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.order import is_literal
-from bae_source.syntax.flow.scopes import running
+from bae_source.syntax.flow.scopes import DEFINITIONS, running
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.static_values import names_bound
 
@@ -30,7 +30,6 @@ _UNCHANGING = frozenset(
 )
 """Callables whose values never change, and depend on nothing but what they are given."""
 _DISPLAYS = (ast.List, ast.Set)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def check_lasting(piece: Piece, top: ast.AST) -> None:
@@ -93,7 +92,7 @@ def _check_bound_once(code: Code, name: ast.Name, top: ast.AST) -> None:
 
 def _bound_by(statement: ast.stmt) -> set[str]:
     """Return the names that a statement of a module binds in any case."""
-    if isinstance(statement, _DEFINITIONS):
+    if isinstance(statement, DEFINITIONS):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Assign)):
         return {name for each in ast.walk(statement) for name in names_bound(each)}

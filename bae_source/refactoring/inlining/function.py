@@ -35,10 +35,11 @@ from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.inlining.variable import Inlined
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.signature.members import Member, members_of_family
+from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.inlining.body import Body
 from bae_source.syntax.inlining.call import Made, brackets_of, inlined_at, site_of
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends
+from bae_source.syntax.inlining.evaluation import Depends
 from bae_source.syntax.inlining.given import Given, given_by
 from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.outline.static_values import chain_of
@@ -90,7 +91,7 @@ def callee_of(project: Project, codes: Codes, family: Family, resolved: Resolved
     member = several[0]
     code = codes.code(member.module.path)
     function = next(
-        (each for each in ast.walk(code.tree) if isinstance(each, FUNCTIONS) and _is_at(code, each, member)), None
+        (each for each in ast.walk(code.tree) if isinstance(each, Named) and _is_at(code, each, member)), None
     )
     if function is None:
         raise _refused(address, "its definition cannot be read")
@@ -114,7 +115,7 @@ def _is_in_stub(each: Member | tuple[object, ...]) -> bool:
     return path.endswith(".pyi")
 
 
-def _is_at(code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef, member: Member) -> bool:
+def _is_at(code: Code, function: Named, member: Member) -> bool:
     return code.span(function).start == member.tree.outline.definitions[member.number].keyword
 
 

@@ -37,9 +37,10 @@ from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.planned import check_names, planned_change
 from bae_source.refactoring.signature.sites import How, Site, sites_of
 from bae_source.refactoring.signature.views import Wanted
+from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.inlining.body import OF_FRAME, Body
 from bae_source.syntax.inlining.code import Code, parsed
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends
+from bae_source.syntax.inlining.evaluation import Depends
 from bae_source.syntax.inlining.hazards import Hazard, value_of
 from bae_source.syntax.signatures.arguments import arguments_in, given_to
 from bae_source.syntax.signatures.signature import Signature
@@ -167,7 +168,7 @@ class ParameterInlining:
         code, path = self.codes.code(member.module.path), member.symbol.path
         start = member.tree.outline.definitions[member.number].keyword
         function = next(
-            each for each in ast.walk(code.tree) if isinstance(each, FUNCTIONS) and code.span(each).start == start
+            each for each in ast.walk(code.tree) if isinstance(each, Named) and code.span(each).start == start
         )
         body, text = Body(code, function), member.header.signature.named[self.name].default_text
         asking = sorted(OF_FRAME & body.free)
@@ -196,7 +197,7 @@ class ParameterInlining:
     def _count(self, member: Member) -> None:
         self.places.changed[member.address] = self.places.changed.get(member.address, 0) + 1
 
-    def _assignment(self, code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> tuple[Span, str]:
+    def _assignment(self, code: Code, function: Named, text: str) -> tuple[Span, str]:
         """Return the splice that gives a variable of a body the default, behind the docstring.
 
         Raises:

@@ -31,6 +31,7 @@ from bae_source.refactoring.inlining.found import Found, Places, check_bound_onc
 from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
+from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
 from bae_source.syntax.inlining.body import OF_FRAME, private_in
 from bae_source.syntax.inlining.code import Code
@@ -326,7 +327,7 @@ class _Read:
         if self.code is not code:
             return _ELSEWHERE
         home = code.scope(start)
-        is_local = isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef))
+        is_local = isinstance(home, Named)
         way = way_to(home, start, node, code.parents, code.bound) if code.is_within(node, home) else _ELSEWHERE
         if (is_local or not way.is_later) and not is_reached(start, node, code.parents):
             return Hazard(Reason.NOT_REACHED.of(), True)

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Scope, Scopes, Variable, parameters_of
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Named, Scope, Scopes, Variable, parameters_of
 from bae_source.syntax.outline.static_values import names_bound
 
 TRIES = (ast.Try, ast.TryStar)
@@ -358,7 +358,7 @@ class Graph:
         if isinstance(target, ast.Name):
             self._bind(target, target.id)
 
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def _define(self, node: Named) -> None:
         arguments = node.args
         self._values([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
         self._values(each.annotation for each in parameters_of(node))

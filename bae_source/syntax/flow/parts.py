@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from bae_source.syntax.flow.scopes import parameters_of
+from bae_source.syntax.flow.scopes import Named, parameters_of
 
 Part = tuple["ast.AST | None", bool, bool]
 """A part of a node, whether it may be left out, and whether it runs later."""
@@ -104,7 +104,7 @@ def _named(node: ast.NamedExpr) -> Iterator[Part]:
     yield from _all([node.value, node.target])
 
 
-def _defined(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Part]:
+def _defined(node: Named) -> Iterator[Part]:
     notes = [each.annotation for each in parameters_of(node)]
     yield from _all([*node.decorator_list, node.args, *notes, node.returns])
     yield from _all(node.body, maybe=True, later=True)

@@ -20,7 +20,8 @@ from msgspec import Struct
 
 from bae_source.syntax.outline.static_values import names_bound
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Named = ast.FunctionDef | ast.AsyncFunctionDef
+Function = Named | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

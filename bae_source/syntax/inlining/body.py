@@ -16,10 +16,9 @@ from enum import Enum, auto
 from functools import cached_property
 
 from bae_source.syntax.flow.graph import TRIES
-from bae_source.syntax.flow.scopes import parameters_of
+from bae_source.syntax.flow.scopes import FUNCTIONS, Named, parameters_of
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS
-from bae_source.syntax.inlining.scopes import Function, Use, uses_in
+from bae_source.syntax.inlining.scopes import Use, uses_in
 
 OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that may read the variables of what calls them by their names."""
@@ -38,7 +37,7 @@ _OF_DEPTH = frozenset(
 """Functions that give what stands so many calls above them, or how many those are; so does `inspect.stack`."""
 _CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
 _PLAIN = frozenset({"staticmethod", "classmethod"})
-_DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+_DEFERRING = (*FUNCTIONS, ast.ClassDef, ast.GeneratorExp)
 
 
 class Shape(Enum):
@@ -58,7 +57,7 @@ class Body:
         function: its definition.
     """
 
-    def __init__(self, code: Code, function: Function) -> None:
+    def __init__(self, code: Code, function: Named) -> None:
         self.code = code
         self.function = function
         self.is_async = isinstance(function, ast.AsyncFunctionDef)
@@ -202,7 +201,7 @@ def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield nodes of a function, without those of functions and classes inside, whose returns are their own."""
     for node in nodes:
         yield node
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             yield from _inside(list(ast.iter_child_nodes(node)))
 
 

@@ -23,10 +23,11 @@ from msgspec import Struct, structs
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code, parsed
 from bae_source.syntax.inlining.direct import Site, direct_target
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
+from bae_source.syntax.inlining.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
 from bae_source.syntax.inlining.scopes import words_in
@@ -160,7 +161,7 @@ class _Inlining:
     def _has_room(self) -> bool:
         """Return whether statements can run before the statement around the call, and nothing that they may change."""
         statement, code = self.site.statement, self.code
-        if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
+        if isinstance(statement, (ast.While, *DEFINITIONS, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
             return False
         if code.inner_scopes(self.site.call) or is_elif(code.text, code.span(statement).start):
             return False

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
-from bae_source.syntax.flow.scopes import Scopes
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS
+from bae_source.syntax.flow.scopes import DEFINITIONS, Named, Scopes
+from bae_source.syntax.inlining.evaluation import LOOPS
 from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields
@@ -32,7 +32,7 @@ from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Source
 
-Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Scope = ast.Module | Named | ast.ClassDef
 _BLANKS = " \t\f"
 
 
@@ -112,7 +112,7 @@ class Code:
         """Return the innermost function, class or module around a node; a function's own header is around it."""
         child, around = node, self.parents.get(node, self.tree)
         while not isinstance(around, ast.Module):
-            if isinstance(around, (*FUNCTIONS, ast.ClassDef)) and child in around.body:
+            if isinstance(around, DEFINITIONS) and child in around.body:
                 return around
             child, around = around, self.parents[around]
         return around

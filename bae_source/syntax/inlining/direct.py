@@ -18,15 +18,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.syntax.flow.graph import TRIES
-from bae_source.syntax.flow.scopes import COMPREHENSIONS
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Named
 from bae_source.syntax.inlining.body import Body, Shape
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS
 from bae_source.syntax.inlining.given import Given
 from bae_source.syntax.inlining.scopes import names_read, words_in
 from bae_source.syntax.outline.static_values import names_bound
 
-_INNER = (*FUNCTIONS, *COMPREHENSIONS, ast.Lambda, ast.ClassDef)
+_INNER = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 _GOING_ON = (*TRIES, ast.With, ast.AsyncWith)
 """Statements behind which code may go on though something raised in them."""
 
@@ -79,7 +78,7 @@ def _is_unseen(site: Site, name: str) -> bool:
     """Return whether no code can see a variable that a call is assigned to, before the call is through."""
     code, node = site.code, site.statement
     scope = code.scope(site.call)
-    if not isinstance(scope, FUNCTIONS):
+    if not isinstance(scope, Named):
         return False
     around: ast.AST = node
     while around is not scope:

@@ -27,7 +27,6 @@ from bae_source.syntax.flow.parts import parts_of
 from bae_source.syntax.flow.scopes import COMPREHENSIONS
 from bae_source.syntax.outline.static_values import names_bound
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 PURE_CALLS = frozenset(
     {"abs", "bool", "bytes", "callable", "chr", "float", "hasattr", "hash", "id", "int", "isinstance", "issubclass",

@@ -19,9 +19,8 @@ from msgspec import Struct
 
 from bae_source.model.reasons import Reason
 from bae_source.syntax.flow.graph import TRIES
-from bae_source.syntax.flow.scopes import COMPREHENSIONS
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS
 from bae_source.syntax.inlining.evaluation import (
-    FUNCTIONS,
     LOOPS,
     Depends,
     Step,
@@ -207,7 +206,7 @@ def reads_state(step: Step, shared: frozenset[str]) -> bool:
 def _other_branches(read: ast.AST, parents: Parents) -> Iterator[ast.AST]:
     """Yield the branches that do not run where a read runs, and that stand before it."""
     node = read
-    while node in parents and not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+    while node in parents and not isinstance(node, FUNCTIONS):
         around = parents[node]
         if isinstance(around, ast.If) and node in around.orelse:
             yield from around.body

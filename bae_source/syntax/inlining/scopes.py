@@ -13,10 +13,8 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from bae_source.syntax.flow.scopes import Scope, Scopes
+from bae_source.syntax.flow.scopes import Named, Scope, Scopes
 from bae_source.syntax.outline.static_values import names_bound
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Use(Struct, frozen=True):
@@ -63,7 +61,7 @@ def words_in(node: ast.AST, but: ast.AST | None = None) -> set[str]:
     while waiting:
         each = waiting.pop()
         found.update(_named_by(each))
-        if skipped is None or not isinstance(each, Function) or ast.dump(each) != skipped:
+        if skipped is None or not isinstance(each, Named) or ast.dump(each) != skipped:
             waiting += ast.iter_child_nodes(each)
     return found
 
