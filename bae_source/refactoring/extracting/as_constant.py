@@ -15,7 +15,7 @@ from itertools import pairwise
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.as_variable import calling_attributes, doubts_of_order, weight_with
+from bae_source.refactoring.extracting.as_variable import calling_attributes, doubts_of_order
 from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
@@ -25,7 +25,7 @@ from bae_source.refactoring.extracting.naming import check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
-from bae_source.syntax.flow.order import Timing, is_literal
+from bae_source.syntax.flow.order import Timing, is_literal, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
@@ -95,7 +95,8 @@ def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:
     frame = code.scopes.around[statement].frame
     kept = kept_variables(code.scopes, frame, [statement])
     calling = calling_attributes(workspace, piece, timing)
-    if timing.perhaps or any(doubts_of_order(piece, timing, weight_with(code, node, kept, calling), kept, calling)):
+    weight = weight_of(node, code.scopes, kept, calling)
+    if timing.perhaps or any(doubts_of_order(piece, timing, weight, kept, calling)):
         return False
     around = code.parents[statement]
     if isinstance(around, ast.Module):

@@ -27,11 +27,11 @@ from bae_source.refactoring.extracting.naming import check_free_in_function, che
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Piece, first_line, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
+from bae_source.syntax.flow.evaluation import is_running
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import read_as
 from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
@@ -55,7 +55,7 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
     calling = calling_attributes(workspace, piece, timing)
-    weight = weight_with(code, node, kept, calling)
+    weight = weight_of(node, code.scopes, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
     found = [(each, _why_not(piece, timing.statement, each, weight)) for each in alike]
@@ -183,15 +183,6 @@ def calling_attributes(workspace: Workspace, piece: Piece, timing: Timing) -> fr
     return RunningAttributes(project_of(workspace)).of(piece.code.source.text)
 
 
-def weight_with(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
-    """Return how much it may matter when an expression is evaluated, if some attributes call something."""
-    return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
-
-
-def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
-    return any(isinstance(each, ast.Attribute) and read_as(each.attr) in names for each in running(node))
-
-
 def doubts_of_order(
     piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variable], calling: Set[str]
 ) -> Iterator[Doubt]:
@@ -207,8 +198,8 @@ def doubts_of_order(
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = Weight.CALLS if _may_fail(code, each, kept) else weight_with(code, each, kept, calling)
-        is_steady = weight is Weight.CALLS and not _has_attribute(each, calling) and _is_steady(code, each)
+        other = Weight.CALLS if _may_fail(code, each, kept) else weight_of(each, code.scopes, kept, calling)
+        is_steady = weight is Weight.CALLS and not is_running(each, calling) and _is_steady(code, each)
         if weight + other > Weight.CALLS and not is_steady:
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
             bare = " ".join(text.split())

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
+from bae_source.syntax.flow.evaluation import LOOPS
 from bae_source.syntax.flow.scopes import DEFINITIONS, FUNCTIONS, Level, Named, Scope, running
 from bae_source.syntax.inlining.body import OF_FRAME, counts_calls, private_names
-from bae_source.syntax.inlining.evaluation import LOOPS
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 

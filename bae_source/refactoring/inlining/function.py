@@ -35,11 +35,11 @@ from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.inlining.variable import Inlined
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.signature.members import Member, members_of_family
+from bae_source.syntax.flow.evaluation import Depends
 from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.inlining.body import Body
 from bae_source.syntax.inlining.call import Made, brackets_of, inlined_at, site_of
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import Depends
 from bae_source.syntax.inlining.given import Given, given_by
 from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.outline.static_values import chain_of

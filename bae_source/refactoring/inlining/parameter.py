@@ -37,10 +37,10 @@ from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.planned import check_names, planned_change
 from bae_source.refactoring.signature.sites import How, Site, sites_of
 from bae_source.refactoring.signature.views import Wanted
+from bae_source.syntax.flow.evaluation import Depends
 from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.inlining.body import OF_FRAME, Body
 from bae_source.syntax.inlining.code import Code, parsed
-from bae_source.syntax.inlining.evaluation import Depends
 from bae_source.syntax.inlining.hazards import Hazard, value_of
 from bae_source.syntax.signatures.arguments import arguments_in, given_to
 from bae_source.syntax.signatures.signature import Signature

@@ -31,11 +31,11 @@ from bae_source.refactoring.inlining.found import Found, Places, check_bound_onc
 from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
+from bae_source.syntax.flow.evaluation import Depends
 from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
 from bae_source.syntax.inlining.body import OF_FRAME, private_in
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import Depends
 from bae_source.syntax.inlining.hazards import Hazard, Value, Way, hazard, is_reached, way_to
 from bae_source.syntax.inlining.scopes import names_read
 from bae_source.syntax.names import uses as u

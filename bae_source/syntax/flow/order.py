@@ -11,11 +11,12 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from enum import IntEnum
 
+from bae_source.syntax.flow.evaluation import PURE_CALLS, Depends, depends
 from bae_source.syntax.flow.parts import parts_of
-from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable, running
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable
 
 
 class Weight(IntEnum):
@@ -26,32 +27,32 @@ class Weight(IntEnum):
     CALLS = 2
 
 
-_CALLING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
 _EVALUATED = (ast.expr, ast.keyword, ast.withitem, ast.arguments)
 _SAFE_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
 
 
-def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable]) -> Weight:
+def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable], calling: Set[str] = frozenset()) -> Weight:
     """Return how much it may matter when an expression is evaluated.
 
     Parameters:
         kept: variables that nothing else binds while the statement runs.
+        calling: attributes that run code, as `read_as` writes them.
     """
-    if isinstance(node, (ast.Constant, ast.Lambda)):
-        return Weight.VALUE
     if isinstance(node, ast.keyword):
-        return weight_of(node.value, scopes, kept)
+        node = node.value
+    if isinstance(node, ast.withitem) or depends(node, PURE_CALLS | calling) is Depends.RUNS:
+        return Weight.CALLS
     if isinstance(node, ast.Name):
         return Weight.VALUE if scopes.variable(node, node.id) in kept else Weight.READS
-    if isinstance(node, ast.withitem) or any(isinstance(each, _CALLING) for each in running(node)):
-        return Weight.CALLS
+    if is_literal(node):
+        return Weight.VALUE
     parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
     is_plain = isinstance(node, ast.Tuple) or (isinstance(node, ast.JoinedStr) and not parts)
     if isinstance(node, ast.Compare):
         is_plain = all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops)
-    if is_literal(node) or (is_plain and all(not weight_of(each, scopes, kept) for each in parts)):
-        return Weight.VALUE
-    return Weight.READS
+    if isinstance(node, ast.Lambda):
+        is_plain, parts = True, [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    return Weight(not (is_plain and all(not weight_of(each, scopes, kept, calling) for each in parts)))
 
 
 def is_literal(node: ast.AST) -> bool:

@@ -23,11 +23,11 @@ from msgspec import Struct, structs
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.syntax.flow.evaluation import Depends, steps_of
 from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code, parsed
 from bae_source.syntax.inlining.direct import Site, direct_target
-from bae_source.syntax.inlining.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
 from bae_source.syntax.inlining.scopes import words_in

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.syntax.flow.evaluation import LOOPS
 from bae_source.syntax.flow.scopes import DEFINITIONS, Named, Scopes
-from bae_source.syntax.inlining.evaluation import LOOPS
 from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields

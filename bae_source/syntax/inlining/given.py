@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.model.reasons import Reason
+from bae_source.syntax.flow.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.body import Body
 from bae_source.syntax.inlining.code import parsed
-from bae_source.syntax.inlining.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.hazards import Hazard, Value, hazard, way_to
 from bae_source.syntax.outline.static_values import chain_of
 from bae_source.syntax.signatures.arguments import Argument, Left, arguments_in, bound_to

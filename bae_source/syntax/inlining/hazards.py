@@ -18,9 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.model.reasons import Reason
-from bae_source.syntax.flow.graph import TRIES
-from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS
-from bae_source.syntax.inlining.evaluation import (
+from bae_source.syntax.flow.evaluation import (
     LOOPS,
     Depends,
     Step,
@@ -28,6 +26,8 @@ from bae_source.syntax.inlining.evaluation import (
     is_fresh,
     steps_of,
 )
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS
 from bae_source.syntax.inlining.scopes import names_read
 
 Parents = Mapping[ast.AST, ast.AST]

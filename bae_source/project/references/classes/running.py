@@ -23,8 +23,8 @@ from functools import cached_property
 
 from bae_source.errors import ResourceError
 from bae_source.project.references.meaning.project import Project
+from bae_source.syntax.flow.evaluation import Depends, depends, is_fresh, read_as
 from bae_source.syntax.flow.scopes import Level, Scopes
-from bae_source.syntax.inlining.evaluation import Depends, depends, is_fresh, read_as
 from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.system.graphs import reached

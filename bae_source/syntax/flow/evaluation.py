@@ -65,7 +65,7 @@ class Step(Struct, frozen=True):
     later: bool = False
 
 
-def depends(node: ast.expr, bound: Set[str] = frozenset(), constants: Set[str] = frozenset()) -> Depends:
+def depends(node: ast.AST, bound: Set[str] = frozenset(), constants: Set[str] = frozenset()) -> Depends:
     """Return what the value of an expression depends on.
 
     Parameters:
@@ -107,8 +107,8 @@ def read_as(attribute: str) -> str:
 
 
 def is_running(node: ast.AST, bound: Set[str]) -> bool:
-    """Return whether an attribute is read that runs code."""
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and read_as(node.attr) in bound
+    """Return whether a node is an attribute that runs code."""
+    return isinstance(node, ast.Attribute) and read_as(node.attr) in bound
 
 
 def is_pure_call(node: ast.Call, bound: Set[str]) -> bool:
