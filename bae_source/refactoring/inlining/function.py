@@ -156,7 +156,8 @@ def calls_inlined(
         imports[path] = file.imports
         notices += file.notices()
     notices += counting_calls(project.workspace, callee.body.statements, "one less")
-    return Inlined(edits={path: made for path, made in edits.items() if made}, imports=imports, notices=tuple(notices))
+    edits = {path: made for path, made in edits.items() if made}
+    return Inlined(edits=edits, imports=imports, names=callee.body.free, notices=tuple(notices))
 
 
 class _File:

@@ -72,11 +72,13 @@ class Inlined(Struct, frozen=True, kw_only=True):
     Parameters:
         edits: by path, spans of the text and what stands there afterwards.
         imports: by path, the imports that this needs.
+        names: those that what goes reads.
         notices: what is to be said.
     """
 
     edits: dict[str, list[tuple[Span, str]]]
     imports: dict[str, list[str]]
+    names: frozenset[str]
     notices: tuple[Notice, ...] = ()
 
 
@@ -195,7 +197,8 @@ def inlined(
             place = f"{places.shown(mentioned).module}:{mentioned.mention[0]}"
             again += [place] if read.is_moved else []
             before += [place] if read.is_behind_lookup else []
-    return Inlined(edits=edits, imports=imports, notices=tuple(_notices(definition, again, before)))
+    notices = tuple(_notices(definition, again, before))
+    return Inlined(edits=edits, imports=imports, names=definition.value.names, notices=notices)
 
 
 def _asking_frame(project: Project, definition: Definition) -> Iterator[Mentioned]:
