@@ -37,11 +37,10 @@ from bae_source.refactoring.extracting.hazards import (
     yields,
 )
 from bae_source.refactoring.extracting.home import Home, home_of, receiver_of
-from bae_source.refactoring.extracting.layout import place_of, value_of
+from bae_source.refactoring.extracting.layout import NO_DEFINITIONS, place_of, value_of
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.piece import Flows, flows_of
 from bae_source.syntax.flow.scopes import Level, Scope, Variable, running
-from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.rewrite.reindent import Shift, reindent
 from bae_source.syntax.templates.surroundings import (
@@ -52,8 +51,6 @@ from bae_source.syntax.templates.surroundings import (
     statement_around,
 )
 from bae_source.syntax.text.byte_edits import splice
-
-_NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
 
 
 class Extracted(Struct, frozen=True, kw_only=True):
@@ -338,7 +335,7 @@ def _body(function: Extracted, indent: str, unit: str) -> str:
     if not piece.on_own_lines:
         return f"{indent}{piece.span.cut(text)}{newline}"
     old = source.lines.indentation(piece.line).rpartition("\f")[2]
-    splices = reindent(text, piece.span, _NO_DEFINITIONS, Shift(old=old, new=indent))
+    splices = reindent(text, piece.span, NO_DEFINITIONS, Shift(old=old, new=indent))
     start = piece.span.start
     moved = splice(piece.span.cut(text), [(Span(s.start - start, s.end - start), new) for s, new in splices])
     return moved if moved.endswith(("\n", "\r")) else moved + newline

@@ -24,7 +24,7 @@ from bae_source.syntax.outline.definitions import Outline, width
 from bae_source.syntax.rewrite.reindent import Shift, reindent
 from bae_source.syntax.text.byte_edits import splice
 
-_NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
+NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
 _WORD = re.compile(r"\w+\Z")
 _END = re.compile(r"[\w\])'\"]\Z")
 _NAME = "_ = "
@@ -74,7 +74,7 @@ def value_of(piece: Piece, *, indent: str, unit: str, lead: str = "") -> str:
 def _moved(text: str, old: str, new: str) -> str:
     """Return an expression whose further lines follow its first from one indentation to another."""
     line = f"{old}{_NAME}{text}\n"
-    splices = reindent(line, Span(0, len(line)), _NO_DEFINITIONS, Shift(old=old, new=new))
+    splices = reindent(line, Span(0, len(line)), NO_DEFINITIONS, Shift(old=old, new=new))
     return splice(line, splices)[len(new) + len(_NAME) : -1]
 
 

@@ -125,8 +125,7 @@ def choose(
         return chosen[0]
     if not found or not chosen:
         raise _nowhere(code, address, whole, text, found)
-    places = [code.source.lines.place(span_of(code.source, each.nodes[0]).start) for each in chosen]
-    shown = [f"{each.line}:{each.column}" for each in places]
+    shown = _places(code, chosen)
     raise LookupFailed(
         "ambiguous_symbol",
         f"The code stands {len(chosen)} times in {address}, on lines {listed(shown, _MOST_SHOWN)}.",
@@ -329,10 +328,10 @@ def _parsed(text: str) -> list[ast.stmt]:
 
 def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[Piece]) -> LookupFailed:
     if found:
-        lines = listed((str(each.line) for each in found), _MOST_SHOWN)
+        lines = "lines" if len(found) > 1 else "line"
         return LookupFailed(
             "symbol_not_found",
-            f"The code does not stand there; {address} has it on {'lines' if len(found) > 1 else 'line'} {lines}.",
+            f"The code does not stand there; {address} has it on {lines} {listed(_places(code, found), _MOST_SHOWN)}.",
             hints=["Give these lines, or leave them out."],
         )
     near = nearest(within.cut(code.source.text), text.strip())
@@ -344,6 +343,11 @@ def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[
         f"{where}",
         hints=[f"Read {address}, and copy the code, or give lines."],
     )
+
+
+def _places(code: Code, pieces: Sequence[Piece]) -> list[str]:
+    places = (code.source.lines.place(span_of(code.source, each.nodes[0]).start) for each in pieces)
+    return [f"{each.line}:{each.column}" for each in places]
 
 
 def _wrong(what: str, hint: str) -> RequestError:

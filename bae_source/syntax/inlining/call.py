@@ -155,7 +155,7 @@ class _Inlining:
         scope = self.code.scope(self.site.call)
         if isinstance(scope, ast.ClassDef):
             return Hazard(Reason.IN_CLASS.of(), True)
-        asking = sorted(OF_FRAME & self.code.words(scope)) if not isinstance(scope, ast.Module) else []
+        asking = sorted(OF_FRAME & words_in(scope)) if not isinstance(scope, ast.Module) else []
         return Hazard(Reason.READS_FRAME.of(name=asking[0]), True) if asking else None
 
     def _has_room(self) -> bool:

@@ -15,7 +15,6 @@ from bae_source.model.span import Span
 from bae_source.syntax.flow.evaluation import LOOPS
 from bae_source.syntax.flow.scopes import DEFINITIONS, Named, Scopes
 from bae_source.syntax.inlining.hazards import suite_of
-from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields
 from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
@@ -166,10 +165,6 @@ class Code:
         """Names that `import` statements bind."""
         imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))
         return frozenset(name for each in imports for alias in each.names for name in names_bound(alias))
-
-    def words(self, scope: Scope) -> set[str]:
-        """Return every name that code in a scope has."""
-        return words_in(scope)
 
     def is_alone(self, statement: ast.stmt) -> bool:
         """Return whether a statement has its lines to itself, but for a comment."""
