@@ -33,7 +33,7 @@ _LETTING_THROUGH = frozenset(
     | {"NamedTemporaryFile", "TemporaryFile", "catch_warnings", "lock", "_lock", "localcontext"}
 )
 """Those that are known not to."""
-_CONSUMING = frozenset(
+CONSUMING = frozenset(
     {"all", "any", "dict", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"}
     | {"extend", "update", "sort"}
 )
@@ -263,7 +263,7 @@ class Graph:
 
     def _call(self, node: ast.Call) -> None:
         named = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if named in _CONSUMING:
+        if named in CONSUMING:
             self._consumed.update(each for each in node.args if isinstance(each, ast.GeneratorExp))
             self._consumed.update(each.value for each in node.keywords if each.arg == "key")
         self._value(node.func)

@@ -11,12 +11,13 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from functools import cached_property
 
-from bae_source.syntax.flow.graph import TRIES
-from bae_source.syntax.flow.scopes import FUNCTIONS, Named, parameters_of
+from bae_source.syntax.flow.graph import CONSUMING, TRIES
+from bae_source.syntax.flow.scopes import FUNCTIONS, Named, parameters_of, running
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.scopes import Use, uses_in
 
@@ -35,7 +36,6 @@ _OF_DEPTH = frozenset(
     }
 )
 """Functions that give what stands so many calls above them, or how many those are; so does `inspect.stack`."""
-_CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
 _PLAIN = frozenset({"staticmethod", "classmethod"})
 _DEFERRING = (*FUNCTIONS, ast.ClassDef, ast.GeneratorExp)
 
@@ -72,7 +72,7 @@ class Body:
     @cached_property
     def returns(self) -> list[ast.Return]:
         """All returns of the function itself."""
-        return [each for each in _inside(self.statements) if isinstance(each, ast.Return)]
+        return [each for each in running(*self.statements) if isinstance(each, ast.Return)]
 
     @cached_property
     def shape(self) -> Shape:
@@ -123,8 +123,9 @@ class Body:
         if not isinstance(node, ast.GeneratorExp) or not isinstance(call, ast.Call):
             return False
         func = call.func
-        is_known = isinstance(func, ast.Name) and func.id in _CONSUMING and func.id not in self.code.bound
-        return is_known or (isinstance(func, ast.Attribute) and func.attr == "join")
+        if isinstance(func, ast.Attribute):
+            return func.attr == "join"
+        return isinstance(func, ast.Name) and func.id in CONSUMING - self.code.bound and hasattr(builtins, func.id)
 
     @property
     def falls_off(self) -> bool:
@@ -143,7 +144,7 @@ class Body:
         decorated = [each for each in self.decorators if each not in _PLAIN]
         if decorated:
             return f"{decorated[0]} decorates it"
-        for node in _inside(self.statements):
+        for node in running(*self.statements):
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return "it is a generator"
             if isinstance(node, (ast.Global, ast.Nonlocal)):
@@ -195,14 +196,6 @@ def _is_placeholder(node: ast.stmt) -> bool:
 
 def _is_load(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-
-
-def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes of a function, without those of functions and classes inside, whose returns are their own."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            yield from _inside(list(ast.iter_child_nodes(node)))
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:
