@@ -9,7 +9,6 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.model.text import listed
-from bae_source.project.references.calls.counting import counting_calls
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
 from bae_source.refactoring.extracting.home import spot_before, spot_of
@@ -18,6 +17,7 @@ from bae_source.refactoring.extracting.naming import check_free_in_class, check_
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.similar import Same, pieces_like, same_function
+from bae_source.refactoring.inlining.counting import counting_calls
 from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
 

@@ -55,7 +55,7 @@ def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
     report, names = made.report, _names_of_module(asked.piece)
     return replace(
         plan,
-        warnings=(*plan.warnings, *replaced_names(project_of(workspace), asked.resolved.module.path, names)),
+        warnings=(*plan.warnings, *replaced_names(project_of(workspace), asked.resolved.module, names)),
         summary=made.summary.replace(made.changed[0], moved.changed[0], 1),
         changed=(*moved.changed[:1], *made.changed[1:]),
         report=report and replace(report, changed={moved.changed[0]: 1, **report.changed}),

@@ -23,13 +23,13 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.calls.counting import counting_calls
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Above, Class, OfClass
 from bae_source.refactoring.inlining.codes import Codes
+from bae_source.refactoring.inlining.counting import counting_calls
 from bae_source.refactoring.inlining.found import Found, Places, check_bound_once
 from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.inlining.variable import Inlined

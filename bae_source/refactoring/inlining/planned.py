@@ -181,7 +181,7 @@ class Inlining:
             self.made.edits.setdefault(self.definition.symbol.path, []).append(removed(self.definition))
         spliced, notices = with_added_imports(self.project, self.codes, self.made)
         if any(path != self.resolved.module.path for path in self.made.edits):
-            notices += replaced_names(self.project, self.resolved.module.path, self.made.names)
+            notices += replaced_names(self.project, self.resolved.module, self.made.names)
         plan = planned_files(
             self.workspace,
             spliced=spliced,

@@ -1,7 +1,11 @@
 """Names of a module that tests replace in it: code that goes to another module reads those of that one.
 
-patch("app.web.fetch", stub)            code of app.web gets `stub` for `fetch` while this runs
-monkeypatch.setattr(web, "fetch", stub)     likewise
+    patch("app.web.fetch", stub)                code of app.web gets `stub` for `fetch` while this runs
+    monkeypatch.setattr(web, "fetch", stub)     likewise, as with `patch.object` and `patch.multiple`
+    web.fetch = stub                            likewise
+
+Invariants:
+- a place counts if it names the module, or is of a name that surely is it.
 """
 
 from __future__ import annotations
@@ -11,19 +15,22 @@ from collections.abc import Iterable, Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
 from bae_source.model.text import listed
 from bae_source.project.files.layout import import_name
+from bae_source.project.references.meaning.meanings import InModule
 from bae_source.project.references.meaning.project import Project
+from bae_source.syntax.names import uses as u
 
+_REPLACING = re.compile(r"\b(?:patch\.object|setattr|delattr)\(\s*([\w.]+)\s*,")
+_CHANGING = (u.WRITE, u.DELETE, u.KEYWORD)
 _MOST_SHOWN = 3
 
 
-def replaced_names(project: Project, path: str, names: Iterable[str]) -> Iterator[Notice]:
-    """Yield the names of a module that strings replace in it, of those that code reads which goes elsewhere."""
-    module = project.workspace.census.module(path)
-    for name in sorted(names) if module is not None else ():
-        assert module is not None
-        if found := list(_places(project, import_name(module), name)):
+def replaced_names(project: Project, module: ModuleFile, names: Iterable[str]) -> Iterator[Notice]:
+    """Yield the names of a module that other code replaces in it, of those that code reads which goes elsewhere."""
+    for name in sorted(names):
+        if found := list(dict.fromkeys(_places(project, module, name))):
             text = (
                 f"{listed(found, _MOST_SHOWN)} may replace {name} in {module.name}, which the code does not read there"
                 " any more."
@@ -31,17 +38,33 @@ def replaced_names(project: Project, path: str, names: Iterable[str]) -> Iterato
             yield Notice("replaced_elsewhere", text)
 
 
-def _places(project: Project, module: str, name: str) -> Iterator[str]:
-    owner = re.escape(module.rpartition(".")[2])
-    replacing = re.compile(rf"\b(?:patch\.object|setattr|delattr)\(\s*(?:[\w.]+\.)?{owner}\s*,")
+def _places(project: Project, module: ModuleFile, name: str) -> Iterator[str]:
     for path in project.workspace.index.naming([name]).paths:
         try:
-            texts = project.uses(path).strings.get(name, ())
-            lines = project.lines(path)
+            lines = sorted(_lines(project, path, module, name))
         except ResourceError:
             continue
-        for each in texts:
-            is_bare = each.text == name and replacing.search(lines.cut(each.line)) is not None
-            if is_bare or each.text == f"{module}.{name}":
-                found = project.workspace.census.module(path)
-                yield f"{found.name if found is not None else path}:{each.line}"
+        found = project.workspace.census.module(path)
+        yield from (f"{found.name if found is not None else path}:{line}" for line in lines)
+
+
+def _lines(project: Project, path: str, module: ModuleFile, name: str) -> Iterator[int]:
+    """Yield the lines of a file that replace a name of a module."""
+    uses, lines, home = project.uses(path), project.lines(path), import_name(module)
+    for text in uses.strings.get(name, ()):
+        owner = _REPLACING.search(lines.cut(text.line)) if text.text == name else None
+        if text.text == f"{home}.{name}" or (owner is not None and _is_module(project, path, owner[1], module)):
+            yield text.line
+    for mention in (u.Mention(*each) for each in uses.mentions.get(name, ())):
+        receiver = mention.receiver if mention.kind in _CHANGING else 0
+        if mention.kind == u.KEYWORD and receiver > 0:
+            form = uses.expressions[receiver]
+            receiver = int(form[1]) if form[:1] == (u.PATCHED,) else 0
+        if receiver > 0 and InModule(module.path) in project.inference.values(path, receiver):
+            yield mention.line
+
+
+def _is_module(project: Project, path: str, owner: str, module: ModuleFile) -> bool:
+    """Return whether a name, or attributes of one, may be a module where a file has it."""
+    known = () if "." in owner else project.names.named(path, 0, owner)
+    return InModule(module.path) in known or owner.rpartition(".")[2] == import_name(module).rpartition(".")[2]
