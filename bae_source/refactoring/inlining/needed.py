@@ -14,12 +14,13 @@ import builtins
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
-from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import Project
+from bae_source.refactoring.moving.symbols import imported_again, imports_relatively, loads, reference
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.names import uses as u
@@ -69,28 +70,36 @@ def _needed(project: Project, home: tuple[str, int], place: tuple[str, int], nam
         return _cannot(name, "each module has its own")
     meant = names.named(path, 0, name)
     if there is not None:
-        return "" if meant == names.named(*place, name) and meant else _captured(name)
-    return import_of(project, path, name)
+        is_same = meant and meant == names.named(*place, name)
+        return _part_of_package(project, path, place[0], name) if is_same else _captured(name)
+    return _import_of(project, path, place, name)
 
 
-def import_of(project: Project, path: str, name: str) -> str | Hazard:
-    """Return the statement by which another module gets a name of a module."""
-    uses = project.uses(path)
-    bindings = [each for each in uses.scopes[0].names.get(name, ()) if each[0] != u.DECLARED]
-    module = project.workspace.census.module(path)
-    if len(bindings) != 1 or module is None:
+def _part_of_package(project: Project, path: str, place: str, name: str) -> str | Hazard:
+    """Return the import that loads what a module has of a package, where another has other parts of it."""
+    tree_at = project.workspace.tree_at
+    imports = (each for each in tree_at(path).outline.imports if each.name == name)
+    missing = [each.module for each in imports if not loads(tree_at(place), each)]
+    return _cannot(name, _ANEW) if len(missing) > 1 else f"import {missing[0]}" if missing else ""
+
+
+def _import_of(project: Project, path: str, place: tuple[str, int], name: str) -> str | Hazard:
+    """Return the statement by which the module of a place gets a name of a module."""
+    bindings = [each for each in project.uses(path).scopes[0].names.get(name, ()) if each[0] != u.DECLARED]
+    census = project.workspace.census
+    module, to = census.module(path), census.module(place[0])
+    if len(bindings) != 1 or module is None or to is None:
         return _cannot(name, _ANEW)
+    relative = imports_relatively(project.workspace.tree(to))
     if bindings[0][0] != u.IMPORTED:
-        return f"from {import_name(module)} import {name}"
-    imported = uses.imports[bindings[0][1]]
-    absolute = absolute_name(module, imported)
-    if absolute is None or imported.module == "__future__":
-        return _cannot(name, "its import leads out of the package")
-    source = ".".join(each.name for each in absolute)
-    if imported.attribute:
-        alias = "" if imported.attribute == name else f" as {name}"
-        return f"from {source} import {imported.attribute}{alias}"
-    return f"import {source}" if source.partition(".")[0] == name else f"import {source} as {name}"
+        own = import_name(module)
+        return f"from {reference(own, to) if relative else own} import {name}"
+    imports = [each for each in project.workspace.tree(module).outline.imports if each.name == name]
+    if len(imports) != 1 or imports[0].module == "__future__":
+        return _cannot(name, "its import cannot be repeated")
+    is_evaluated = project.uses(place[0]).scopes[place[1]].kind != u.FUNCTION_SCOPE  # as annotations are there
+    found = replace(imports[0], typing_only=imports[0].typing_only and not is_evaluated)
+    return imported_again(found, module, to, relative=relative) or _cannot(name, "its import cannot be repeated")
 
 
 def value_at(
