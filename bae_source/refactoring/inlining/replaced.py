@@ -11,7 +11,8 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
@@ -27,10 +28,11 @@ _CHANGING = (u.WRITE, u.DELETE, u.KEYWORD)
 _MOST_SHOWN = 3
 
 
-def replaced_names(project: Project, module: ModuleFile, names: Iterable[str]) -> Iterator[Notice]:
+def replaced_names(project: Project, module: ModuleFile, names: Collection[str]) -> Iterator[Notice]:
     """Yield the names of a module that other code replaces in it, of those that code reads which goes elsewhere."""
+    paths = list(_paths(project, module, names)) if names else []
     for name in sorted(names):
-        if found := list(dict.fromkeys(_places(project, module, name))):
+        if found := [place for path in paths for place in _places(project, path, module, name)]:
             text = (
                 f"{listed(found, _MOST_SHOWN)} may replace {name} in {module.name}, which the code does not read there"
                 " any more."
@@ -38,14 +40,23 @@ def replaced_names(project: Project, module: ModuleFile, names: Iterable[str]) -
             yield Notice("replaced_elsewhere", text)
 
 
-def _places(project: Project, module: ModuleFile, name: str) -> Iterator[str]:
-    for path in project.workspace.index.naming([name]).paths:
-        try:
-            lines = sorted(_lines(project, path, module, name))
-        except ResourceError:
-            continue
-        found = project.workspace.census.module(path)
-        yield from (f"{found.name if found is not None else path}:{line}" for line in lines)
+def _paths(project: Project, module: ModuleFile, names: Collection[str]) -> Iterator[str]:
+    """Yield the files that may replace a name: few do, so that no others are parsed."""
+    index, word = project.workspace.index, import_name(module).rpartition(".")[2]
+    setting = re.compile(rf"\bpatch|setattr|delattr|\.(?:{'|'.join(map(re.escape, names))})\b[^=\n]*=(?!=)".encode())
+    for path in sorted({*index.naming([word]).paths}.intersection(index.naming(names).paths) - {module.path}):
+        with suppress(ResourceError):
+            if setting.search(project.workspace.content(path) or b""):
+                yield path
+
+
+def _places(project: Project, path: str, module: ModuleFile, name: str) -> Iterator[str]:
+    try:
+        lines = sorted({*_lines(project, path, module, name)})
+    except ResourceError:
+        return
+    found = project.workspace.census.module(path)
+    yield from (f"{found.name if found is not None else path}:{line}" for line in lines)
 
 
 def _lines(project: Project, path: str, module: ModuleFile, name: str) -> Iterator[int]:
