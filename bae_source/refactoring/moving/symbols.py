@@ -287,7 +287,8 @@ def statements(
         with_own: whether names that its old module defines are among them.
     """
     for each in needs.imports:
-        if text := imported_again(each, module, to, relative=relative):
+        is_there = each.attribute is not None and ".".join(map(str, absolute_name(module, each) or ())) == to.name
+        if not is_there and (text := imported_again(each, module, to, relative=relative)):
             yield text
     if needs.own and with_own:
         shown = reference(module.name, to) if relative else module.name
@@ -305,8 +306,8 @@ def imported_again(each: ImportBinding, module: ModuleFile, to: ModuleFile, *, r
     """
     base = absolute_name(module, each)
     dotted = ".".join(map(str, base or ()))
-    if base is None or (dotted == to.name and each.attribute is not None):
-        return ""  # the dots lead out of the package, or it is defined there
+    if base is None:
+        return ""  # the dots lead out of the package
     if each.attribute is None:
         alias = f" as {each.name}" if each.name != dotted.partition(".")[0] else ""
         text = f"import {dotted}{alias}"
