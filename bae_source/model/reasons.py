@@ -277,7 +277,7 @@ class Reason(Enum):
     NO_PLAIN_READ = ("it is no read that a value can take the place of", "del x")
     SHOWS_ITSELF = ("an f-string shows its name here", 'f"{x=}"')
     EXPORTED = ("code outside of the project may take it from here", '__all__ = ["send"]')
-    NAMED_BY_STRING = ("a string names it, by which it may be looked up", 'patch("app.core.send")')
+    NAMED_BY_STRING = ("a string or a keyword names it, by which it may be looked up", 'patch("app.core.send")')
     READS_FRAME = ("{name}() may read it by its name", "def f(): x = 1; return locals()")
     RECEIVER_RUNS = ("what stands before the dot would not be evaluated any more", "made().LIMIT")
     USED_AS_VALUE = ("it is handed on here, and not called", "map(send, items)")

@@ -339,7 +339,9 @@ def test_what_nothing_runs_behind_is_last(code: str, is_last: bool) -> None:
         ("@a\ndef f(x=b, *, y=c): ...", "c", "", ["b", "a"]),
         ("@a\nclass A(b, k=c): ...", "b", "", ["a"]),
         ("x += a()", "a()", "", ["x"]),
-        ("f(k=a, *b)", "b", "", ["f", "k=a"]),
+        ("f(k=a, *b)", "b", "", ["f"]),
+        ("f(k=a, *b)", "a", "", ["f", "*b"]),
+        ("for x[a] in b(): ...", "b()", "", []),
     ],
 )
 def test_parts_of_a_statement_are_evaluated_in_their_order(
@@ -362,6 +364,10 @@ def test_parts_of_a_statement_are_evaluated_in_their_order(
         ("'a' * 2", Weight.READS),
         ("1 / 0", Weight.READS),
         ("lambda: y()", Weight.VALUE),
+        ("lambda z=x: y()", Weight.VALUE),
+        ("lambda z=x.y: y()", Weight.READS),
+        ("lambda z=y(): z", Weight.CALLS),
+        ("len(x)", Weight.CALLS),
         ("x.y", Weight.READS),
         ("len", Weight.READS),
         ("[x]", Weight.READS),

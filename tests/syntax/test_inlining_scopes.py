@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from bae_source.syntax.inlining.scopes import names_read, own_names, uses_in
+from bae_source.syntax.flow.scopes import Scope, Scopes
+from bae_source.syntax.inlining.scopes import names_read, uses_in
 
 
 @pytest.mark.parametrize(
@@ -28,19 +29,30 @@ from bae_source.syntax.inlining.scopes import names_read, own_names, uses_in
     ],
 )
 def test_a_function_has_its_own_names_and_takes_others(body: str, own: str, free: str) -> None:
-    function = ast.parse(f"def f(a):\n    {body}\n").body[0]
-    assert own_names(function) == {*own.split()}
-    uses = list(uses_in(function))
+    scopes, scope = _function(f"def f(a):\n    {body}\n")
+    assert scope.own == {*own.split()}
+    uses = list(uses_in(scopes, scope))
     assert {each.name for each in uses if not each.is_own} == {*free.split()}
-    assert {each.name for each in uses if each.is_own} <= own_names(function)
+    assert {each.name for each in uses if each.is_own} <= scope.own
 
 
 def test_a_use_knows_what_inner_scopes_hide() -> None:
-    function = ast.parse("def f(a):\n    return [a for x in y for z in [lambda w: a]]\n").body[0]
-    hidden = [each.hidden for each in uses_in(function) if each.name == "a"]
+    function = _function("def f(a):\n    return [a for x in y for z in [lambda w: a]]\n")
+    hidden = [each.hidden for each in uses_in(*function) if each.name == "a"]
     assert sorted(map(sorted, hidden)) == [["w", "x", "z"], ["x", "z"]]
 
 
 def test_an_expression_reads_what_it_does_not_bind() -> None:
     code = "a + sum(b for b in c) + (lambda d: d + e)(1)"
     assert names_read(ast.parse(code, mode="eval").body) == {"a", "sum", "c", "e"}
+
+
+def test_a_function_does_not_see_the_names_of_a_class_around_it() -> None:
+    uses = uses_in(*_function("def f(a):\n    class A:\n        b = 1\n        def g(self):\n            return b\n"))
+    assert [each.is_own for each in uses if each.name == "b"] == [False]
+
+
+def _function(text: str) -> tuple[Scopes, Scope]:
+    tree = ast.parse(text)
+    scopes = Scopes(tree)
+    return scopes, scopes.opened[tree.body[0]]

@@ -17,19 +17,18 @@ from collections.abc import Iterator, Sequence
 
 from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.selecting import Piece
-from bae_source.syntax.flow.scopes import Level, Scope, Variable, parameters_of
+from bae_source.syntax.flow.scopes import Level, Named, Scope, Variable, parameters_of
 from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.patterns.pattern import span_of
 
 _LITERALS = (bool, int, float, str, bytes)
 _NO_TYPES = ("Final", "ClassVar", "TypeAlias", "InitVar")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_annotated(frame: Scope) -> bool:
     """Return whether a function has any annotation."""
     node = frame.node
-    if not isinstance(node, _Function):
+    if not isinstance(node, Named):
         return False
     return node.returns is not None or any(each.annotation is not None for each in parameters_of(node))
 
@@ -57,7 +56,7 @@ class Annotations:
     def of(self, variable: Variable) -> str | None:
         """Return the annotation of a variable as it can stand at the new place; None where none is known."""
         node = variable.scope.node
-        if isinstance(node, _Function):
+        if isinstance(node, Named):
             plain = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             for each in plain:
                 if each.arg == variable.name:
@@ -84,7 +83,7 @@ class Annotations:
 
     def of_function(self) -> str | None:
         """Return the annotation of what the function itself returns."""
-        return self._shown(self.frame.node.returns) if isinstance(self.frame.node, _Function) else None
+        return self._shown(self.frame.node.returns) if isinstance(self.frame.node, Named) else None
 
     def _bound_above(self, top: ast.AST) -> Iterator[str]:
         """Yield the names that statements of the module above one bind in any case."""

@@ -12,13 +12,11 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.as_variable import doubts_of_order, weight_with
-from bae_source.refactoring.extracting.attributes import calling_attributes
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.as_variable import calling_attributes, doubts_of_order
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import check_expression, refused
 from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
@@ -27,11 +25,10 @@ from bae_source.refactoring.extracting.naming import check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
-from bae_source.syntax.flow.order import Timing, is_literal
+from bae_source.syntax.flow.order import Timing, is_literal, weight_of
 from bae_source.syntax.flow.piece import kept_variables
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
@@ -78,11 +75,11 @@ def _spot(asked: Asked, first: Piece, top: ast.AST) -> Spot:
     """Return the place of a constant: below the assignment above its first use, else before the statement of that."""
     body, source = first.code.tree.body, first.code.source
     above = next((each for each, below in pairwise(body) if below is top), None)
-    if isinstance(above, (ast.Assign, ast.AnnAssign)) and isinstance(top, _DEFINITIONS):
+    if isinstance(above, (ast.Assign, ast.AnnAssign)) and isinstance(top, DEFINITIONS):
         end = piece_of(first.code, [above])
         if end.on_own_lines and source.text[: end.span.end].endswith(("\n", "\r")):
             return Spot(offset=end.span.end, indent="", before=0, after=0)
-    return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, _DEFINITIONS) else 0)
+    return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, DEFINITIONS) else 0)
 
 
 def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:
@@ -97,8 +94,9 @@ def _is_met_once(workspace: Workspace, piece: Piece, top: ast.AST) -> bool:
     statement = timing.statement
     frame = code.scopes.around[statement].frame
     kept = kept_variables(code.scopes, frame, [statement])
-    calling = calling_attributes(workspace, [node, *timing.earlier])
-    if timing.perhaps or any(doubts_of_order(piece, timing, weight_with(code, node, kept, calling), kept, calling)):
+    calling = calling_attributes(workspace, piece, timing)
+    weight = weight_of(node, code.scopes, kept, calling)
+    if timing.perhaps or any(doubts_of_order(piece, timing, weight, kept, calling)):
         return False
     around = code.parents[statement]
     if isinstance(around, ast.Module):
@@ -125,13 +123,3 @@ def check_value(piece: Piece) -> None:
     if not piece.is_expression:
         raise refused("The code is statements, and a value is an expression", "Give the code of an expression (code).")
     check_expression(piece)
-
-
-def why_not(piece: Piece) -> str:
-    """Return why a name cannot stand for an expression; "" where it can."""
-    try:
-        check_value(piece)
-        in_place(piece, "name")
-    except Refused as error:
-        return error.message
-    return ""

@@ -10,7 +10,6 @@ from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.counting import counting_calls
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
 from bae_source.refactoring.extracting.home import spot_before, spot_of
 from bae_source.refactoring.extracting.layout import place_of
@@ -18,6 +17,8 @@ from bae_source.refactoring.extracting.naming import check_free_in_class, check_
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.similar import Same, pieces_like, same_function
+from bae_source.refactoring.inlining.counting import counting_calls
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.outline.locate import unit_for
 
 
@@ -50,7 +51,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=(*notices, *counting_calls(workspace, pieces), *_said(asked, function)),
+            notices=(*notices, *counting_calls(workspace, asked.piece.nodes, "one more"), *_said(asked, function)),
         ),
     )
 
@@ -87,7 +88,7 @@ def _check_name(workspace: Workspace, asked: Asked, function: Extracted, pieces:
 def _said(asked: Asked, function: Extracted) -> Iterator[Notice]:
     """Yield what is the same but for names of inner functions, and for the place of an error."""
     inside = [each for node in asked.piece.nodes for each in ast.walk(node)]
-    names = [each.name for each in inside if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    names = [each.name for each in inside if isinstance(each, DEFINITIONS)]
     if names:
         text = f"The __qualname__ of {listed(names)} begins with {asked.name} now."
         yield Notice("qualified_name", text)

@@ -21,8 +21,8 @@ from bae_source.project.references.meaning.instance_attributes import resolve_as
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.annotating import is_annotated
-from bae_source.refactoring.extracting.as_constant import check_value, why_not
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.as_constant import check_value
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import Doubt, refused
 from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
@@ -32,11 +32,10 @@ from bae_source.refactoring.extracting.planned import Asked, Made, planned
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.refactoring.signature.members import Member, family_of_function, header_of, members_of_family
-from bae_source.syntax.flow.scopes import Level, parameters_of
+from bae_source.syntax.flow.scopes import Level, Named, parameters_of
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.text.source import Source
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _HARMLESS = frozenset(
     {"staticmethod", "classmethod", "abstractmethod", "override", "final", "cache", "lru_cache", "wraps"}
     | {"contextmanager", "asynccontextmanager"}
@@ -101,18 +100,18 @@ def _called(node: ast.expr) -> ast.Name | ast.Attribute | None:
     return func if isinstance(func, (ast.Name, ast.Attribute)) else None
 
 
-def _function_of(piece: Piece) -> _Function:
+def _function_of(piece: Piece) -> Named:
     frame = piece.code.scopes.around[piece.nodes[0]].frame
-    if frame.level is Level.FUNCTION and isinstance(frame.node, _Function):
+    if frame.level is Level.FUNCTION and isinstance(frame.node, Named):
         return frame.node
     raise refused("The expression stands in no function that can take a parameter", "Use kind constant or variable.")
 
 
-def _is_in(piece: Piece, node: _Function) -> bool:
+def _is_in(piece: Piece, node: Named) -> bool:
     return piece.code.scopes.around[piece.nodes[0]].frame.node is node
 
 
-def _check_alone(workspace: Workspace, piece: Piece, node: _Function, address: str, declared: tuple[Span, str]) -> None:
+def _check_alone(workspace: Workspace, piece: Piece, node: Named, address: str, declared: tuple[Span, str]) -> None:
     """See that no stub, overload or override has the signature of a function, too.
 
     Raises:
@@ -144,10 +143,10 @@ def _check_alone(workspace: Workspace, piece: Piece, node: _Function, address: s
 
 def _qualname(piece: Piece, node: ast.AST) -> str:
     chain = [each.node for each in piece.code.scopes.opened[node].chain]
-    return ".".join(each.name for each in reversed(chain) if isinstance(each, (_Function, ast.ClassDef)))
+    return ".".join(each.name for each in reversed(chain) if isinstance(each, (Named, ast.ClassDef)))
 
 
-def _declared(piece: Piece, node: _Function, name: str) -> tuple[Span, str]:
+def _declared(piece: Piece, node: Named, name: str) -> tuple[Span, str]:
     """Return the splice that adds a parameter behind all others, by keyword alone where there is a `*`."""
     source, arguments = piece.code.source, node.args
     value = piece.nodes[0]

@@ -16,18 +16,23 @@ from collections.abc import Iterator, Set
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.project.references.classes.running import RunningAttributes
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.extracting.attributes import calling_attributes
-from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.functions import in_place, why_not
 from bae_source.refactoring.extracting.hazards import Doubt, check_expression, refused
+from bae_source.refactoring.extracting.lasting import is_set
 from bae_source.refactoring.extracting.layout import place_of, value_of
 from bae_source.refactoring.extracting.naming import check_free_in_function, check_free_in_module
 from bae_source.refactoring.extracting.planned import Asked, Made, address_at, planned
-from bae_source.refactoring.extracting.selecting import Code, Piece, first_line, piece_of, suites
+from bae_source.refactoring.extracting.selecting import Piece, first_line, piece_of
 from bae_source.refactoring.extracting.similar import pieces_like
+from bae_source.syntax.flow.evaluation import is_running
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
+from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.hazards import suite_of
 from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
@@ -49,11 +54,11 @@ def plan_variable(workspace: Workspace, asked: Asked) -> Plan:
     if frame.level is Level.CLASS:
         raise refused("A variable of a class would be one of its members", "Use kind constant.")
     kept = kept_variables(code.scopes, frame, [timing.statement])
-    calling = calling_attributes(workspace, [node, *timing.earlier])
-    weight = weight_with(code, node, kept, calling)
+    calling = calling_attributes(workspace, piece, timing)
+    weight = weight_of(node, code.scopes, kept, calling)
     _check_timing(piece, timing, weight)
     alike = [each for each in pieces_like(piece) if _is_in_reach(each, timing.statement, node)]
-    found = [(each, _why_not(each, timing.statement, node, weight)) for each in alike]
+    found = [(each, _why_not(piece, timing.statement, each, weight)) for each in alike]
     same = [each for each, why in found if not why]
     pieces = (piece, *(same if asked.similar else ()))
     if frame.level is Level.MODULE:
@@ -147,7 +152,7 @@ def _bound_from(code: Code, variable: Variable, statement: ast.stmt) -> bool:
 def _is_in_reach(piece: Piece, statement: ast.stmt, node: ast.AST) -> bool:
     """Return whether an equal expression stands where the variable is bound: in the same statement, or behind it."""
     code = piece.code
-    suite = next(each for each in suites(code.tree) if statement in each)
+    suite = suite_of(statement, code.parents)
     behind = suite[suite.index(statement) :]
     up: ast.AST = piece.nodes[0]
     while up in code.parents and up not in behind:
@@ -155,28 +160,27 @@ def _is_in_reach(piece: Piece, statement: ast.stmt, node: ast.AST) -> bool:
     return up in behind and not isinstance(piece.nodes[0], ast.Lambda) and node is not piece.nodes[0]
 
 
-def _why_not(piece: Piece, statement: ast.stmt, node: ast.AST, weight: Weight) -> str:
+def _why_not(piece: Piece, statement: ast.stmt, other: Piece, weight: Weight) -> str:
     """Return why an equal expression cannot take the variable's value; "" where it can."""
     code = piece.code
     if weight is Weight.CALLS:
         return "it calls something, which may give another value each time"
-    own = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-    other = [each for each in ast.walk(piece.nodes[0]) if isinstance(each, ast.Name)]
-    variables = [code.scopes.variable(each, each.id) for each in own]
-    if variables != [code.scopes.variable(each, each.id) for each in other]:
+    own, variables = (
+        [code.scopes.variable(each, each.id) for each in ast.walk(one.nodes[0]) if isinstance(each, ast.Name)]
+        for one in (piece, other)
+    )
+    if variables != own:
         return "it is about other variables"
     if any(each is not None and _bound_from(code, each, statement) for each in variables):
         return "its variables are bound anew"
-    return ""
+    return why_not(other)
 
 
-def weight_with(code: Code, node: ast.AST, kept: frozenset[Variable], calling: Set[str]) -> Weight:
-    """Return how much it may matter when an expression is evaluated, if some attributes call something."""
-    return Weight.CALLS if _has_attribute(node, calling) else weight_of(node, code.scopes, kept)
-
-
-def _has_attribute(node: ast.AST, names: Set[str]) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in names for each in running(node))
+def calling_attributes(workspace: Workspace, piece: Piece, timing: Timing) -> frozenset[str]:
+    """Return the attributes that run code, as `read_as` writes them, if a piece or what is before it has attributes."""
+    if not any(isinstance(each, ast.Attribute) for each in running(*piece.nodes, *timing.earlier)):
+        return frozenset()
+    return RunningAttributes(project_of(workspace)).of(piece.code.source.text)
 
 
 def doubts_of_order(
@@ -194,8 +198,8 @@ def doubts_of_order(
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = Weight.CALLS if _may_fail(code, each, kept) else weight_with(code, each, kept, calling)
-        is_steady = weight is Weight.CALLS and not _has_attribute(each, calling) and _is_steady(code, each)
+        other = Weight.CALLS if _may_fail(code, each, kept) else weight_of(each, code.scopes, kept, calling)
+        is_steady = weight is Weight.CALLS and not is_running(each, calling) and _is_steady(code, each)
         if weight + other > Weight.CALLS and not is_steady:
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
             bare = " ".join(text.split())
@@ -218,10 +222,8 @@ def _is_steady(code: Code, node: ast.AST) -> bool:
     a name, to which nothing in the module assigns.
     """
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        others = (each for each in ast.walk(code.tree) if isinstance(each, ast.Attribute) and each.attr == node.attr)
-        is_set = any(not isinstance(each.ctx, ast.Load) for each in others)
         variable = code.scopes.variable(node.value, node.value.id)
-        return not is_set and (variable is not None or _is_steady(code, node.value))
+        return not is_set(code, node.attr) and (variable is not None or _is_steady(code, node.value))
     if not isinstance(node, ast.Name) or code.scopes.variable(node, node.id) is not None:
         return False
     return not any(

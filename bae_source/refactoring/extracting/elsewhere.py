@@ -12,10 +12,15 @@ from msgspec.structs import replace
 
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
+from bae_source.project.files.layout import import_name
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
+from bae_source.refactoring.extracting.naming import check_unread
 from bae_source.refactoring.extracting.planned import Asked
-from bae_source.refactoring.extracting.selecting import Piece
+from bae_source.refactoring.extracting.selecting import Piece, read_code
+from bae_source.refactoring.inlining.replaced import replaced_names
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.planned import plan_symbols
 from bae_source.refactoring.planning.joining import joined
@@ -42,32 +47,32 @@ def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
         return made
     after = workspace.after(made.changes)
     moved = plan_symbols(after, [made.changed[0]], to, Choice())
-    plan = joined(workspace, after.after(moved.changes), [made, moved])
-    report = made.report
+    now = after.after(moved.changes)
+    module = resolve(now, moved.changed[0]).module
+    if workspace.census.find(import_name(module)):
+        check_unread(workspace, module, read_code(module.name, workspace.source(module)), asked.name)
+    plan = joined(workspace, now, [made, moved])
+    report, names = made.report, _names_of_module(asked.piece)
     return replace(
         plan,
+        warnings=(*plan.warnings, *replaced_names(project_of(workspace), asked.resolved.module, names)),
         summary=made.summary.replace(made.changed[0], moved.changed[0], 1),
         changed=(*moved.changed[:1], *made.changed[1:]),
         report=report and replace(report, changed={moved.changed[0]: 1, **report.changed}),
     )
 
 
+def _names_of_module(piece: Piece) -> set[str]:
+    """Return the names in a piece that are those of its module."""
+    scopes = piece.code.scopes
+    names = (each for top in piece.nodes for each in ast.walk(top) if isinstance(each, ast.Name))
+    return {each.id for each in names if scopes.around[each].find(each.id) is scopes.module}
+
+
 def _own_names(piece: Piece) -> list[str]:
     """Return the names in a piece that its module itself defines."""
-    code = piece.code
-    read = {each.id for top in piece.nodes for each in ast.walk(top) if isinstance(each, ast.Name)}
-    bound: dict[str, set[bool]] = {}
-    for node, scope in code.scopes.around.items():
-        for name in names_bound(node):
-            if name in read and scope.find(name) is code.scopes.module:
-                bound.setdefault(name, set()).add(isinstance(node, ast.alias))
-    meant = {each for each in bound if any(_means_module(piece, node, each) for node in piece.nodes)}
-    return sorted(each for each in meant if False in bound[each])
-
-
-def _means_module(piece: Piece, top: ast.AST, name: str) -> bool:
-    scopes = piece.code.scopes
-    return any(
-        isinstance(each, ast.Name) and each.id == name and scopes.around[each].find(name) is scopes.module
-        for each in ast.walk(top)
+    scopes, read = piece.code.scopes, _names_of_module(piece)
+    bindings = ((node, scope) for node, scope in scopes.around.items() if not isinstance(node, ast.alias))
+    return sorted(
+        {name for node, scope in bindings for name in read & {*names_bound(node)} if scope.find(name) is scopes.module}
     )

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.refactoring.extracting.annotating import Annotations, is_annotated
@@ -36,22 +37,20 @@ from bae_source.refactoring.extracting.hazards import (
     yields,
 )
 from bae_source.refactoring.extracting.home import Home, home_of, receiver_of
-from bae_source.refactoring.extracting.layout import place_of, value_of
+from bae_source.refactoring.extracting.layout import NO_DEFINITIONS, place_of, value_of
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.piece import Flows, flows_of
 from bae_source.syntax.flow.scopes import Level, Scope, Variable, running
-from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.rewrite.reindent import Shift, reindent
 from bae_source.syntax.templates.surroundings import (
     Statement,
     fits_in_string,
     in_brackets_where_needed,
+    shows_itself,
     statement_around,
 )
 from bae_source.syntax.text.byte_edits import splice
-
-_NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
 
 
 class Extracted(Struct, frozen=True, kw_only=True):
@@ -253,6 +252,8 @@ def in_place(piece: Piece, new: str) -> str:
     source, node, parents = piece.code.source, piece.nodes[0], piece.code.parents
     if not fits_in_string(source, node, parents, piece.span, new):
         raise refused("The f-string around the expression cannot hold the new code before Python 3.12")
+    if shows_itself(source, node, parents):
+        raise refused("An f-string shows the code of the expression", "Leave out the `=` behind it.")
     around = parents[node]
     if (
         isinstance(around, ast.Call)
@@ -269,6 +270,16 @@ def in_place(piece: Piece, new: str) -> str:
     if fitting is None:
         raise refused("Nothing can stand in the place of the expression")
     return fitting if fitting == spaced else f"({new})"
+
+
+def why_not(piece: Piece) -> str:
+    """Return why a name or a call cannot stand for an expression; "" where it can."""
+    try:
+        check_expression(piece)
+        in_place(piece, "name")
+    except Refused as error:
+        return error.message
+    return ""
 
 
 def _gap(beside: str) -> str:
@@ -324,7 +335,7 @@ def _body(function: Extracted, indent: str, unit: str) -> str:
     if not piece.on_own_lines:
         return f"{indent}{piece.span.cut(text)}{newline}"
     old = source.lines.indentation(piece.line).rpartition("\f")[2]
-    splices = reindent(text, piece.span, _NO_DEFINITIONS, Shift(old=old, new=indent))
+    splices = reindent(text, piece.span, NO_DEFINITIONS, Shift(old=old, new=indent))
     start = piece.span.start
     moved = splice(piece.span.cut(text), [(Span(s.start - start, s.end - start), new) for s, new in splices])
     return moved if moved.endswith(("\n", "\r")) else moved + newline

@@ -16,16 +16,15 @@ from collections.abc import Iterator, Sequence
 from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
-from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Scope, running
+from bae_source.syntax.flow.evaluation import LOOPS
+from bae_source.syntax.flow.scopes import DEFINITIONS, FUNCTIONS, Level, Named, Scope, running
+from bae_source.syntax.inlining.body import OF_FRAME, counts_calls, private_names
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
 Doubt = tuple[ast.AST, str]
 """A place, and why it is unsure."""
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_LOOKING = frozenset({"locals", "vars", "dir", "eval", "exec"})
-_FRAMES = frozenset({"_getframe", "_getframemodulename", "currentframe", "getouterframes"})
 _ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -84,7 +83,7 @@ def check_expression(piece: Piece) -> None:
             raise _in_annotation()
         child, around = around, parents.get(around)
     is_note = isinstance(around, ast.AnnAssign) and child is around.annotation
-    if is_note or (isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and child is around.returns):
+    if is_note or (isinstance(around, Named) and child is around.returns):
         raise _in_annotation()
 
 
@@ -119,23 +118,17 @@ def calls_super(piece: Piece) -> bool:
 
 def private_name(piece: Piece) -> str | None:
     """Return a name in a piece that its class mangles; None for none."""
-    code = piece.code
-    for node in (each for top in piece.nodes for each in ast.walk(top)):
-        name = getattr(node, "attr", "") or (getattr(node, "arg", "") if isinstance(node, ast.keyword) else "") or ""
-        if isinstance(node, ast.Name) and code.scopes.variable(node, node.id) is None:
-            name = node.id
-        if name.startswith("__") and not name.endswith("__"):
-            return str(name)
-    return None
+    scopes = piece.code.scopes
+    every = (each for top in piece.nodes for each in private_names(top))
+    return next(
+        (name for node, name in every if isinstance(node, ast.Attribute) or not scopes.variable(node, name)), None
+    )
 
 
 def doubts_of(piece: Piece) -> Iterator[Doubt]:
     """Yield what is unsure in a piece that becomes a function."""
     for node in running(*piece.nodes):
-        name = getattr(node, "id", getattr(node, "attr", ""))
-        is_counted = isinstance(node, ast.keyword) and node.arg == "stacklevel"
-        is_stack = isinstance(node, ast.Attribute) and name == "stack" and getattr(node.value, "id", "") == "inspect"
-        if is_counted or is_stack or (isinstance(node, (ast.Name, ast.Attribute)) and name in _FRAMES):
+        if counts_calls(node):
             yield node, Reason.COUNTS_CALLS.of()
 
 
@@ -145,7 +138,7 @@ def _jumps(node: ast.AST) -> Iterator[ast.Break | ast.Continue]:
         yield node
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return
-    if isinstance(node, _LOOPS):
+    if isinstance(node, LOOPS):
         for each in node.orelse:
             yield from _jumps(each)
         return
@@ -165,7 +158,7 @@ def _check_statement(piece: Piece, node: ast.AST, frame: Scope) -> None:
         if any(each.name == "*" for each in node.names):
             raise refused(f"Line {line} imports all names of a module, which no function can")
     is_member = frame.level in (Level.MODULE, Level.CLASS) and piece.code.scopes.around.get(node) is frame
-    if is_member and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if is_member and isinstance(node, DEFINITIONS):
         raise refused(f"Line {line} defines {node.name}, which others find by its place", "move puts it elsewhere.")
     if is_member and isinstance(node, ast.AnnAssign):
         raise refused(f"Line {line} annotates a name of the {frame.level.value}, which would have no annotation then")
@@ -185,7 +178,7 @@ def _looking(piece: Piece, frame: Scope) -> Iterator[ast.Call]:
     every = ast.walk(frame.node) if is_function else (each for node in piece.nodes for each in ast.walk(node))
     for node in every:
         name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-        if name not in _LOOKING or piece.code.scopes.around[node].find(name) is not None:
+        if name not in OF_FRAME or piece.code.scopes.around[node].find(name) is not None:
             continue
         assert isinstance(node, ast.Call)
         given = len(node.args)

@@ -18,8 +18,9 @@ from typing import Literal
 from msgspec import Struct
 
 from bae_source.refactoring.extracting.hazards import calls_super, needs_class, private_name, refused
-from bae_source.refactoring.extracting.selecting import Code, Piece, first_line
-from bae_source.syntax.flow.scopes import Level, Scope, Variable
+from bae_source.refactoring.extracting.selecting import Piece, first_line
+from bae_source.syntax.flow.scopes import Level, Named, Scope, Variable
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.definitions import Definition
 from bae_source.syntax.outline.locate import comments_above, owned_comment, runs_of
 from bae_source.syntax.outline.tree import Tree
@@ -42,7 +43,7 @@ class Home(Struct, frozen=True, kw_only=True):
     """
 
     how: How
-    method: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    method: Named | None = None
     receiver: Variable | None = None
     prefix: str = ""
 
@@ -99,18 +100,18 @@ def _in_class(piece: Piece) -> bool:
     return any(each.level is Level.CLASS for each in piece.code.scopes.around[piece.nodes[0]].chain)
 
 
-def _method_around(frame: Scope) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _method_around(frame: Scope) -> Named | None:
     """Return the innermost function around some code that is a method."""
     for scope in frame.chain:
         is_method = scope.level is Level.FUNCTION and scope.around is not None and scope.around.level is Level.CLASS
-        if is_method and isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if is_method and isinstance(scope.node, Named):
             return scope.node
         if scope.level is Level.CLASS:
             return None
     return None
 
 
-def _receiver(code: Code, method: ast.FunctionDef | ast.AsyncFunctionDef) -> Variable | None:
+def _receiver(code: Code, method: Named) -> Variable | None:
     """Return the variable of a method's instance or class; None where it has none, or binds it anew."""
     positional = [*method.args.posonlyargs, *method.args.args]
     if _decorators(method) & _STATIC or not positional:
@@ -124,11 +125,11 @@ def _receiver(code: Code, method: ast.FunctionDef | ast.AsyncFunctionDef) -> Var
     return None if is_bound_anew else Variable(scope, name)
 
 
-def _decorators(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+def _decorators(method: Named) -> frozenset[str]:
     return frozenset(each.id for each in method.decorator_list if isinstance(each, ast.Name))
 
 
-def _is_class_by_name(method: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Variable) -> bool:
+def _is_class_by_name(method: Named, receiver: Variable) -> bool:
     """Return whether decorators that are not known may hand a method its class."""
     return receiver.name == "cls" and bool(method.decorator_list)
 
@@ -215,6 +216,6 @@ def top_of(piece: Piece) -> ast.AST:
 
 
 def _is_overload(node: ast.AST, name: str) -> bool:
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or node.name != name:
+    if not isinstance(node, Named) or node.name != name:
         return False
     return any(getattr(each, "id", getattr(each, "attr", "")) == "overload" for each in node.decorator_list)

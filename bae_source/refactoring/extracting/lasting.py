@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.hazards import Doubt, calls_super, is_async, private_name, refused
-from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.order import is_literal
-from bae_source.syntax.flow.scopes import running
+from bae_source.syntax.flow.scopes import DEFINITIONS, running
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.static_values import names_bound
 
 _UNCHANGING = frozenset(
@@ -29,7 +30,6 @@ _UNCHANGING = frozenset(
 )
 """Callables whose values never change, and depend on nothing but what they are given."""
 _DISPLAYS = (ast.List, ast.Set)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def check_lasting(piece: Piece, top: ast.AST) -> None:
@@ -92,7 +92,7 @@ def _check_bound_once(code: Code, name: ast.Name, top: ast.AST) -> None:
 
 def _bound_by(statement: ast.stmt) -> set[str]:
     """Return the names that a statement of a module binds in any case."""
-    if isinstance(statement, _DEFINITIONS):
+    if isinstance(statement, DEFINITIONS):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom, ast.Assign)):
         return {name for each in ast.walk(statement) for name in names_bound(each)}
@@ -125,12 +125,18 @@ def _is_unchanging(code: Code, node: ast.AST) -> bool:
             is_plain = all(_is_unchanging(code, each) or _is_plain(each) for each in parts)
             return is_plain and _dotted(code, func) in _UNCHANGING
         case ast.Attribute(value=ast.Name(), attr=name):
-            return name.isupper() and bool(_dotted(code, node))
+            return name.isupper() and bool(_dotted(code, node)) and not is_set(code, name)
         case ast.BinOp(left=left, right=right):
             return _is_unchanging(code, left) and _is_unchanging(code, right) and bool(_names(left) | _names(right))
         case ast.Name(id=name):
             return name.isupper() or _is_defined(code, name)
     return False
+
+
+def is_set(code: Code, attribute: str) -> bool:
+    """Return whether the module binds or deletes an attribute of that name."""
+    every = (each for each in ast.walk(code.tree) if isinstance(each, ast.Attribute) and each.attr == attribute)
+    return any(not isinstance(each.ctx, ast.Load) for each in every)
 
 
 def _is_plain(node: ast.AST) -> bool:

@@ -24,7 +24,7 @@ from bae_source.syntax.outline.definitions import Outline, width
 from bae_source.syntax.rewrite.reindent import Shift, reindent
 from bae_source.syntax.text.byte_edits import splice
 
-_NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
+NO_DEFINITIONS = Outline(definitions=(), suites=(), imports=(), docstring=None, exported=None)
 _WORD = re.compile(r"\w+\Z")
 _END = re.compile(r"[\w\])'\"]\Z")
 _NAME = "_ = "
@@ -33,7 +33,7 @@ _NAME = "_ = "
 def place_of(piece: Piece) -> Span:
     """Return the span that gives way to a name: with the brackets that only hold an expression over several lines."""
     text, span = piece.code.source.text, piece.span
-    if not piece.is_expression or _is_in_string(piece):
+    if not piece.is_expression or piece.code.is_in_string(piece.nodes[0]):
         return span
     before = text[: span.start].rstrip()
     after = text[span.end :].lstrip()
@@ -74,7 +74,7 @@ def value_of(piece: Piece, *, indent: str, unit: str, lead: str = "") -> str:
 def _moved(text: str, old: str, new: str) -> str:
     """Return an expression whose further lines follow its first from one indentation to another."""
     line = f"{old}{_NAME}{text}\n"
-    splices = reindent(line, Span(0, len(line)), _NO_DEFINITIONS, Shift(old=old, new=new))
+    splices = reindent(line, Span(0, len(line)), NO_DEFINITIONS, Shift(old=old, new=new))
     return splice(line, splices)[len(new) + len(_NAME) : -1]
 
 
@@ -112,15 +112,6 @@ def _groups(before: str) -> bool:
     if word := _WORD.search(before):
         return keyword.iskeyword(word[0])
     return _END.search(before) is None
-
-
-def _is_in_string(piece: Piece) -> bool:
-    node = piece.nodes[0]
-    while node in piece.code.parents:
-        node = piece.code.parents[node]
-        if isinstance(node, ast.JoinedStr):
-            return True
-    return False
 
 
 def _has_lines(text: str) -> bool:

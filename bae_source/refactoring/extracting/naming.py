@@ -26,9 +26,10 @@ from bae_source.project.references.search.sole import is_standard
 from bae_source.project.references.types.values import STANDARD, Class
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
-from bae_source.refactoring.extracting.selecting import Code, Piece
+from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.refactoring.extracting.starred import read_by_star
-from bae_source.syntax.flow.scopes import Scope
+from bae_source.syntax.flow.scopes import Level, Scope
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.static_values import names_bound
 
@@ -50,16 +51,26 @@ def check_free_in_module(workspace: Workspace, module: ModuleFile, pieces: Itera
         raise taken(name, f"{module.name} binds it on line {_bound_at(code, code.scopes.module, name)}")
     if workspace.census.find(f"{import_name(module)}.{name}"):
         raise taken(name, f"{module.name} has a module of that name")
-    if where := read_by_star(workspace, module, name):
-        raise taken(name, f"{where} reads it, and gets all names of {module.name} by a star import")
+    check_unread(workspace, module, code, name)
     for piece in pieces:
         _check_not_hidden(piece, name)
-    for node, scope in code.scopes.around.items():
-        if isinstance(node, ast.Name) and node.id == name and scope.find(name) is None:
-            raise taken(name, f"line {node.lineno} of {module.name} reads it from elsewhere")
+    for node in code.scopes.around:
         is_star = isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names)
         if is_star and isinstance(node, ast.stmt) and node.lineno > pieces[0].line:
             raise taken(name, f"the star import on line {node.lineno} of {module.name} may bind it anew")
+
+
+def check_unread(workspace: Workspace, module: ModuleFile, code: Code, name: str) -> None:
+    """See that no code reads a name, by way of a module that is to bind it, which means something else now.
+
+    Raises:
+        Refused: `name_collision`.
+    """
+    if where := read_by_star(workspace, module, name):
+        raise taken(name, f"{where} reads it, and gets all names of {module.name} by a star import")
+    for node, scope in code.scopes.around.items():
+        if isinstance(node, ast.Name) and node.id == name and scope.find(name) is None:
+            raise taken(name, f"line {node.lineno} of {module.name} reads it from elsewhere")
 
 
 def check_free_in_function(piece: Piece, frame: Scope, name: str) -> None:
@@ -89,14 +100,14 @@ def check_free_in_class(
     """
     if name in code.scopes.opened[node].bound:
         raise taken(name, f"{node.name} binds it on line {_bound_at(code, code.scopes.opened[node], name)}")
-    if any(getattr(each, "id", getattr(each, "attr", "")) == "Protocol" for each in map(_generic, node.bases)):
-        raise refused(
-            f"{node.name} is a protocol, and what has no {name} would not fit it any more", "Use kind function."
-        )
     project = project_of(workspace)
     owner = _class_at(project, module, node)
     if owner is None:
         return []
+    if project.inference.orders.is_protocol(owner):
+        raise refused(
+            f"{node.name} is a protocol, and what has no {name} would not fit it any more", "Use kind function."
+        )
     mangled = u.mangled(name, node.name)
     hierarchy = lineage(project, sought_class(project, owner))
     orders = [project.inference.orders.of(each) for each in (owner, *(each.of for each in hierarchy.below))]
@@ -134,11 +145,6 @@ def _has_member(base: str, name: str) -> bool | None:
     return hasattr(found, name) if isinstance(found, type) else None
 
 
-def _generic(base: ast.expr) -> ast.expr:
-    """Return a base without what stands in its square brackets."""
-    return base.value if isinstance(base, ast.Subscript) else base
-
-
 def _class_at(project: Project, module: ModuleFile, node: ast.ClassDef) -> Class | None:
     for scope in project.uses(module.path).scopes:
         for binding in scope.names.get(node.name, ()):
@@ -148,10 +154,12 @@ def _class_at(project: Project, module: ModuleFile, node: ast.ClassDef) -> Class
 
 
 def _check_not_hidden(piece: Piece, name: str) -> None:
-    """See that no scope around a piece binds a name."""
+    """See that no scope around a piece binds a name which is seen there."""
     scopes = piece.code.scopes
-    for scope in scopes.around[piece.nodes[0]].chain:
-        if scope is not scopes.module and name in scope.bound:
+    inner = scopes.around[piece.nodes[0]]
+    for scope in inner.chain:
+        is_seen = scope is inner or scope.level is not Level.CLASS
+        if is_seen and scope is not scopes.module and name in scope.bound:
             raise taken(name, f"a variable of that name is bound on line {_bound_at(piece.code, scope, name)}")
 
 

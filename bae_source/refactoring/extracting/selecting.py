@@ -20,11 +20,9 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.model.text import counted, listed
-from bae_source.syntax.flow.scopes import Scopes
-from bae_source.syntax.names.placed_fields import place_fields
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.patterns.pattern import span_of
-from bae_source.syntax.templates.surroundings import Parents, parents_of
 from bae_source.syntax.text.nearby import nearest
 from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
@@ -32,26 +30,6 @@ from bae_source.system.collecting import collector_off
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9})|:(\d{1,9}))?\s*")
 _BEHIND = re.compile(r"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _MOST_SHOWN = 10
-
-
-class Code(Struct, frozen=True, kw_only=True):
-    """One module as it is looked into.
-
-    Parameters:
-        name: of the module.
-        source: its text.
-        tree: its tree, in which code of f-strings has places.
-        scopes: its scopes.
-        parents: by each node the one that it stands in.
-        unplaced: f-strings in which code has no place.
-    """
-
-    name: str
-    source: Source
-    tree: ast.Module
-    scopes: Scopes
-    parents: Parents
-    unplaced: frozenset[ast.AST]
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -95,7 +73,7 @@ def read_code(name: str, source: Source) -> Code:
     """
     try:
         with collector_off():
-            return _read(name, source)
+            return Code(source)
     except (SyntaxError, RecursionError, MemoryError):
         raise SourceError(
             "not_lossless",
@@ -103,14 +81,6 @@ def read_code(name: str, source: Source) -> Code:
             subject=name,
             hints=["Run bae_source with a Python that knows the syntax, or edit the code."],
         ) from None
-
-
-def _read(name: str, source: Source) -> Code:
-    tree = parse_module(source.text)
-    parents = parents_of(tree, [(1, len(source.lines) + 1)])
-    texts = [each for each in ast.walk(tree) if isinstance(each, ast.JoinedStr)]
-    unplaced = frozenset(each for each in texts if not place_fields(source, each))
-    return Code(name=name, source=source, tree=tree, scopes=Scopes(tree), parents=parents, unplaced=unplaced)
 
 
 def parse_range(text: str) -> Range:
@@ -155,8 +125,7 @@ def choose(
         return chosen[0]
     if not found or not chosen:
         raise _nowhere(code, address, whole, text, found)
-    places = [code.source.lines.place(span_of(code.source, each.nodes[0]).start) for each in chosen]
-    shown = [f"{each.line}:{each.column}" for each in places]
+    shown = _places(code, chosen)
     raise LookupFailed(
         "ambiguous_symbol",
         f"The code stands {len(chosen)} times in {address}, on lines {listed(shown, _MOST_SHOWN)}.",
@@ -322,7 +291,7 @@ def _check_inside(code: Code, address: str, within: Span, lines: Range) -> None:
     if lines.first < first or lines.last > last:
         raise _wrong(
             f"lines {_shown(lines)} are not in {address}, which has lines {first}-{last}",
-            f"Give lines of {code.name} between {first} and {last}, or name what these stand in.",
+            f"Give lines of {address} between {first} and {last}, or name what these stand in.",
         )
 
 
@@ -335,15 +304,10 @@ def _is_at(code: Code, piece: Piece, lines: Range) -> bool:
 
 
 def is_unplaced(code: Code, node: ast.AST) -> bool:
-    """Say whether a node has no place in the text: it is in an f-string that is not read, or a part of its format."""
-    while node in code.parents:
-        around = code.parents[node]
-        is_format = isinstance(node, ast.JoinedStr) and isinstance(around, ast.FormattedValue)
-        is_text = isinstance(node, ast.Constant) and isinstance(around, ast.JoinedStr)
-        if node in code.unplaced or is_format or is_text:
-            return True
-        node = code.parents[node]
-    return False
+    """Say whether a node has no place in the text: it is in an f-string that is not read, or a bare part of one."""
+    around = code.parents.get(node)
+    is_format = isinstance(around, ast.FormattedValue) and node is around.format_spec
+    return is_format or isinstance(around, ast.JoinedStr) or node in code.unplaced
 
 
 def _parsed(text: str) -> list[ast.stmt]:
@@ -364,10 +328,10 @@ def _parsed(text: str) -> list[ast.stmt]:
 
 def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[Piece]) -> LookupFailed:
     if found:
-        lines = listed((str(each.line) for each in found), _MOST_SHOWN)
+        lines = "lines" if len(found) > 1 else "line"
         return LookupFailed(
             "symbol_not_found",
-            f"The code does not stand there; {address} has it on {'lines' if len(found) > 1 else 'line'} {lines}.",
+            f"The code does not stand there; {address} has it on {lines} {listed(_places(code, found), _MOST_SHOWN)}.",
             hints=["Give these lines, or leave them out."],
         )
     near = nearest(within.cut(code.source.text), text.strip())
@@ -379,6 +343,11 @@ def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[
         f"{where}",
         hints=[f"Read {address}, and copy the code, or give lines."],
     )
+
+
+def _places(code: Code, pieces: Sequence[Piece]) -> list[str]:
+    places = (code.source.lines.place(span_of(code.source, each.nodes[0]).start) for each in pieces)
+    return [f"{each.line}:{each.column}" for each in places]
 
 
 def _wrong(what: str, hint: str) -> RequestError:

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.refactoring.extracting.functions import Extracted, extracted
-from bae_source.refactoring.extracting.selecting import Code, Piece, is_unplaced, piece_of, suites
+from bae_source.refactoring.extracting.functions import Extracted, extracted, why_not
+from bae_source.refactoring.extracting.selecting import Piece, is_unplaced, piece_of, suites
 from bae_source.syntax.flow.scopes import Variable
+from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.outline.static_values import names_bound
 
 Key = int | str
@@ -101,6 +102,8 @@ def same_function(first: Extracted, piece: Piece, kind: str | None) -> Same | st
         other = extracted(piece, kind)
     except Refused as error:
         return error.message
+    if piece.is_expression and (why := why_not(piece)):
+        return why
     mine = Form(first.piece.code, first.piece.nodes)
     own = Form(piece.code, piece.nodes)
     if other.shape != first.shape:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 
 from bae_source.errors import Refused, ResourceError
+from bae_source.project.references.classes.running import RunningAttributes
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.refactoring.inlining.running import dynamic_classes, running_attributes, unknown_attributes
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.source import Source
@@ -23,6 +22,7 @@ class Codes:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._running = RunningAttributes(project)
         self._known: dict[str, Code | None] = {}
 
     def code(self, path: str) -> Code:
@@ -44,15 +44,7 @@ class Codes:
 
     def of(self, source: Source) -> Code:
         """Return the code of a text that a file of the project has, or is to have."""
-        return Code(source, self._running | unknown_attributes(source.text, self._dynamic))
-
-    @cached_property
-    def _running(self) -> frozenset[str]:
-        return running_attributes(self._project)
-
-    @cached_property
-    def _dynamic(self) -> frozenset[str]:
-        return dynamic_classes(self._project)
+        return Code(source, self._running.of(source.text))
 
     def node(self, mentioned: Mentioned) -> tuple[Code, ast.Name | ast.Attribute] | None:
         """Return the name or the attribute at a place, with its file's code; None where there is none of its own."""

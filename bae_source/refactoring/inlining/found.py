@@ -5,7 +5,8 @@
     print(LIMIT, app.LIMIT)     reads
     __all__ = ["LIMIT"]         an export: others may take it
     patch("app.LIMIT")          a string that names it: it may be looked up by that
-    patch.object(app, "LIMIT")  likewise
+    patch.object(app, "LIMIT")  likewise; so is the keyword of `patch.multiple(app, LIMIT=4)`
+    vars(app)["LIMIT"] = 4      likewise: near what gives the names of a module or class as a dictionary
 
 Invariants:
 - a place is chosen once, and each that stays has a reason.
@@ -13,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
@@ -34,6 +36,8 @@ from bae_source.syntax.inlining.hazards import Hazard
 from bae_source.syntax.names import uses as u
 
 _READING = (u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION, u.REQUEST)
+_NAMESPACE = re.compile(r"\b__dict__\b|\b(?:vars|globals)\(")
+_LINES_BEFORE = 3
 _NAMING = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of(), Reason.END_OF_NAME.of())
 
 
@@ -70,6 +74,10 @@ def found_of(project: Project, family: Family) -> Found:
 
     looked_up = _looked_up(project, family, of(u.STRING))
     strings = [each for each in of(u.STRING) if each.why in _NAMING or (each.path, *each.mention[:2]) in looked_up]
+    strings += [each for each in of(u.KEYWORD) if each.certainty == "sure"]
+    if not family.local:
+        others = (*of(u.STRING), *_keywords(project, family.sought.word))
+        strings += [each for each in others if each not in strings and _is_in_namespace(project, each)]
     return Found(
         reads=of(*_READING),
         bindings=of(u.WRITE, u.DELETE),
@@ -87,6 +95,24 @@ def _looked_up(project: Project, family: Family, strings: Sequence[Mentioned]) -
         return frozenset()
     paths = dict.fromkeys(each.path for each in strings)
     return frozenset((path, *place) for path in paths for place in named_strings(project, family, path))
+
+
+def _keywords(project: Project, word: str) -> Iterator[Mentioned]:
+    """Yield where a call has a word as a keyword, of whatever it calls."""
+    for path in project.workspace.index.naming([word]).paths:
+        try:
+            mentions = project.uses(path).mentions.get(word, ())
+        except ResourceError:
+            continue
+        yield from (
+            Mentioned(path, each, "unsure", Reason.NAMED_BY_STRING.of()) for each in mentions if each[3] == u.KEYWORD
+        )
+
+
+def _is_in_namespace(project: Project, mentioned: Mentioned) -> bool:
+    """Return whether the lines of a mention ask for the names of something: `patch.dict(vars(app), {"LIMIT": 4})`."""
+    lines, last = project.lines(mentioned.path), mentioned.mention[0]
+    return any(_NAMESPACE.search(lines.cut(each)) for each in range(max(1, last - _LINES_BEFORE), last + 1))
 
 
 class Places:

@@ -29,17 +29,21 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Above, Class, OfClass
 from bae_source.refactoring.inlining.codes import Codes
+from bae_source.refactoring.inlining.counting import counting_calls
 from bae_source.refactoring.inlining.found import Found, Places, check_bound_once
-from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
-from bae_source.refactoring.inlining.variable import Inlined, is_dotted
+from bae_source.refactoring.inlining.needed import needs_at, value_at
+from bae_source.refactoring.inlining.variable import Inlined
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.signature.members import Member, members_of_family
-from bae_source.syntax.inlining.body import Body, is_protocol
+from bae_source.syntax.flow.evaluation import Depends
+from bae_source.syntax.flow.scopes import Named
+from bae_source.syntax.inlining.body import Body
 from bae_source.syntax.inlining.call import Made, brackets_of, inlined_at, site_of
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
 from bae_source.syntax.inlining.given import Given, given_by
 from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
+from bae_source.syntax.outline.static_values import chain_of
+from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.revision import Revision
 from bae_source.syntax.text.source import Source
 
@@ -87,14 +91,14 @@ def callee_of(project: Project, codes: Codes, family: Family, resolved: Resolved
     member = several[0]
     code = codes.code(member.module.path)
     function = next(
-        (each for each in ast.walk(code.tree) if isinstance(each, FUNCTIONS) and _is_at(code, each, member)), None
+        (each for each in ast.walk(code.tree) if isinstance(each, Named) and _is_at(code, each, member)), None
     )
     if function is None:
         raise _refused(address, "its definition cannot be read")
     body = Body(code, function)
     parent = code.parents[function]
     owner = parent if isinstance(parent, ast.ClassDef) else None
-    if owner is not None and is_protocol(owner):
+    if owner is not None and any(map(project.inference.orders.is_protocol, family.classes)):
         raise _refused(address, "its class is a protocol, and others that fit it may be called")
     why = body.why_not() or _why_called_by_others(project, family, member)
     inside = code.span(function)
@@ -111,7 +115,7 @@ def _is_in_stub(each: Member | tuple[object, ...]) -> bool:
     return path.endswith(".pyi")
 
 
-def _is_at(code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef, member: Member) -> bool:
+def _is_at(code: Code, function: Named, member: Member) -> bool:
     return code.span(function).start == member.tree.outline.definitions[member.number].keyword
 
 
@@ -151,7 +155,9 @@ def calls_inlined(
         edits[path] = file.revision.splices()
         imports[path] = file.imports
         notices += file.notices()
-    return Inlined(edits={path: made for path, made in edits.items() if made}, imports=imports, notices=tuple(notices))
+    notices += counting_calls(project.workspace, callee.body.statements, "one less")
+    edits = {path: made for path, made in edits.items() if made}
+    return Inlined(edits=edits, imports=imports, names=callee.body.free, notices=tuple(notices))
 
 
 class _File:
@@ -191,7 +197,7 @@ class _File:
         """Put the body in the place of a call, or note why it stays."""
         code = self.codes.of(Source.of_text(self.revision.text))
         start = self._offsets[id(mentioned)]
-        node = code.named_at(start, _word_at(code.text, start))
+        node = code.named_at(start, written(code.text, start))
         made = self._made(code, node, mentioned) if node is not None else Hazard(Reason.NOT_ANALYSED.of(), True)
         if not self.places.takes(mentioned, made if isinstance(made, Hazard) else self.doubt):
             return
@@ -262,7 +268,7 @@ class _File:
         """Return what Python gives to the first parameter; None where it gives nothing."""
         callee = self.callee
         if callee.is_static:
-            return None if is_dotted(node.value) else Hazard(Reason.RECEIVER_RUNS.of(), True)
+            return None if chain_of(node.value)[0] else Hazard(Reason.RECEIVER_RUNS.of(), True)
         values = self.project.inference.values(self.path, mentioned.mention[4])
         if any(isinstance(each, Above) for each in values):
             return Hazard(Reason.UNKNOWN_RECEIVER.of(), True)
@@ -275,7 +281,7 @@ class _File:
             text = f"type({text})"
             value = ast.parse(f"({text}\n)", mode="eval").body
         if is_class and not callee.is_of_class:
-            return None if is_dotted(node.value) else Hazard(Reason.RECEIVER_RUNS.of(), True)
+            return None if chain_of(node.value)[0] else Hazard(Reason.RECEIVER_RUNS.of(), True)
         return Given(name=callee.member.header.signature.parameters[0].name, text=text, value=value)
 
     def _names(self, code: Code, call: ast.Call, mentioned: Mentioned, given: Sequence[Given]) -> Hazard | None:
@@ -309,21 +315,4 @@ class _File:
         return self._value_in(code, self.path, mentioned.mention[2], given.value)
 
     def _value_in(self, code: Code, path: str, scope: int, node: ast.expr) -> Value:
-        first = value_of(node, code.bound)
-        if first.depends is Depends.NOTHING:
-            return first
-        original = self.codes.code(path)
-        loops = [Span(each.lineno, each.end_lineno or 0) for each in ast.walk(original.tree) if isinstance(each, LOOPS)]
-        return value_of(
-            node,
-            code.bound,
-            volatile_names(self.project, path, scope, first.names),
-            unsteady_names(self.project, path, scope, first.names, loops),
-        )
-
-
-def _word_at(text: str, start: int) -> str:
-    end = start
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    return text[start:end]
+        return value_at(self.project, code, self.codes.code(path).loops, (path, scope), node)

@@ -28,7 +28,7 @@ from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Places
-from bae_source.refactoring.inlining.needed import needs_at, unsteady_names
+from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.planning.choice import Choice, by_reason
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import Spliced, planned_files
@@ -37,9 +37,10 @@ from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.planned import check_names, planned_change
 from bae_source.refactoring.signature.sites import How, Site, sites_of
 from bae_source.refactoring.signature.views import Wanted
+from bae_source.syntax.flow.evaluation import Depends
+from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.inlining.body import OF_FRAME, Body
-from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
+from bae_source.syntax.inlining.code import Code, parsed
 from bae_source.syntax.inlining.hazards import Hazard, value_of
 from bae_source.syntax.signatures.arguments import arguments_in, given_to
 from bae_source.syntax.signatures.signature import Signature
@@ -150,11 +151,9 @@ class ParameterInlining:
 
     def _check_default(self, member: Member) -> None:
         code, path = self.codes.code(member.module.path), member.symbol.path
-        first = value_of(_parsed(member.header.signature.named[self.name].default_text), code.bound)
-        home = self._home(member)
-        loops = [Span(each.lineno, each.end_lineno or 0) for each in ast.walk(code.tree) if isinstance(each, LOOPS)]
-        unsteady = unsteady_names(self.project, path, home, first.names, loops)
-        if first.is_fresh or first.depends >= Depends.STATE or unsteady:
+        default = parsed(member.header.signature.named[self.name].default_text)
+        value = value_at(self.project, code, code.loops, (path, self._home(member)), default)
+        if value.is_fresh or value.depends >= Depends.STATE or value.unsteady:
             raise self._refused(Reason.DEFAULT_KEPT.of(name=self.name))
 
     def _home(self, member: Member) -> int:
@@ -169,13 +168,13 @@ class ParameterInlining:
         code, path = self.codes.code(member.module.path), member.symbol.path
         start = member.tree.outline.definitions[member.number].keyword
         function = next(
-            each for each in ast.walk(code.tree) if isinstance(each, FUNCTIONS) and code.span(each).start == start
+            each for each in ast.walk(code.tree) if isinstance(each, Named) and code.span(each).start == start
         )
         body, text = Body(code, function), member.header.signature.named[self.name].default_text
         asking = sorted(OF_FRAME & body.free)
         if asking:
             raise self._refused(Reason.READS_FRAME.of(name=asking[0]))
-        value = _parsed(text)
+        value = parsed(text)
         names = value_of(value, code.bound).names
         needs = needs_at(self.project, (path, self._home(member)), (path, member.scope), names)
         reads = body.reads_of(self.name)
@@ -198,7 +197,7 @@ class ParameterInlining:
     def _count(self, member: Member) -> None:
         self.places.changed[member.address] = self.places.changed.get(member.address, 0) + 1
 
-    def _assignment(self, code: Code, function: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> tuple[Span, str]:
+    def _assignment(self, code: Code, function: Named, text: str) -> tuple[Span, str]:
         """Return the splice that gives a variable of a body the default, behind the docstring.
 
         Raises:
@@ -233,7 +232,7 @@ class ParameterInlining:
     def _is_default(self, site: Site, text: str) -> bool:
         """Return whether a call gives what the default is."""
         target = self.change.target
-        default, value = _parsed(target.header.signature.named[self.name].default_text), _parsed(text)
+        default, value = parsed(target.header.signature.named[self.name].default_text), parsed(text)
         if ast.dump(default) != ast.dump(value):
             return False
         names = value_of(value, frozenset()).names
@@ -244,7 +243,3 @@ class ParameterInlining:
 
 def _without(signature: Signature, name: str) -> Signature:
     return structs.replace(signature, parameters=tuple(each for each in signature.parameters if each.name != name))
-
-
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(f"({text}\n)", mode="eval").body

@@ -29,6 +29,7 @@ from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
 from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.parameter import ParameterInlining
+from bae_source.refactoring.inlining.replaced import replaced_names
 from bae_source.refactoring.inlining.variable import Inlined, definition_of, inlined, removed, with_added_imports
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import check_written_by_hand
@@ -179,6 +180,8 @@ class Inlining:
         if is_local and not self.stays:
             self.made.edits.setdefault(self.definition.symbol.path, []).append(removed(self.definition))
         spliced, notices = with_added_imports(self.project, self.codes, self.made)
+        if any(path != self.resolved.module.path for path in self.made.edits):
+            notices += replaced_names(self.project, self.resolved.module, self.made.names)
         plan = planned_files(
             self.workspace,
             spliced=spliced,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -28,15 +28,18 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, is_within
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Found, Places, check_bound_once
-from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
+from bae_source.refactoring.inlining.needed import needs_at, value_at
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
+from bae_source.syntax.flow.evaluation import Depends
+from bae_source.syntax.flow.scopes import Named
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
-from bae_source.syntax.inlining.body import OF_FRAME, is_protocol, private_in
+from bae_source.syntax.inlining.body import OF_FRAME, private_in
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import LOOPS, Depends
-from bae_source.syntax.inlining.hazards import Hazard, Value, Way, hazard, is_reached, value_of, way_to
+from bae_source.syntax.inlining.hazards import Hazard, Value, Way, hazard, is_reached, way_to
+from bae_source.syntax.inlining.scopes import names_read
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.static_values import chain_of
 from bae_source.syntax.templates.statements import continued_at
 
 _ELSEWHERE = Way(between=(), is_maybe=True, is_later=True, is_repeated=True, is_caught=False)
@@ -69,11 +72,13 @@ class Inlined(Struct, frozen=True, kw_only=True):
     Parameters:
         edits: by path, spans of the text and what stands there afterwards.
         imports: by path, the imports that this needs.
+        names: those that what goes reads.
         notices: what is to be said.
     """
 
     edits: dict[str, list[tuple[Span, str]]]
     imports: dict[str, list[str]]
+    names: frozenset[str]
     notices: tuple[Notice, ...] = ()
 
 
@@ -100,9 +105,11 @@ def definition_of(project: Project, codes: Codes, family: Family, address: str) 
         raise _refused(address, f"line {line} binds it, and gives no single value to it alone")
     if scope.kind == u.CLASS_SCOPE:
         _check_class(project, family, address)
-        if is_protocol(code.scope(statement)):
+        if any(map(project.inference.orders.is_protocol, family.classes)):
             raise _refused(address, "its class is a protocol, and others that fit it may be read")
-    value = _value(project, code, symbol, statement.value)
+    place = (symbol.path, symbol.scope)
+    constants = _constants(project, code, place, names_read(statement.value))
+    value = value_at(project, code, code.loops, place, statement.value, constants)
     return Definition(symbol=symbol, statement=statement, value=value, text=_text(code, statement), code=code)
 
 
@@ -140,24 +147,11 @@ def _check_class(project: Project, family: Family, address: str) -> None:
             raise _refused(address, f"{what} may read it where the class is made")
 
 
-def _value(project: Project, code: Code, symbol: Symbol, node: ast.expr) -> Value:
-    path, scope = symbol.path, symbol.scope
-    first = value_of(node, code.bound)
-    loops = [Span(each.lineno, each.end_lineno or 0) for each in ast.walk(code.tree) if isinstance(each, LOOPS)]
-    return value_of(
-        node,
-        code.bound,
-        volatile_names(project, path, scope, first.names),
-        unsteady_names(project, path, scope, first.names, loops),
-        _constants(project, code, path, scope, first.names),
-    )
-
-
-def _constants(project: Project, code: Code, path: str, scope: int, names: frozenset[str]) -> frozenset[str]:
+def _constants(project: Project, code: Code, place: tuple[str, int], names: Iterable[str]) -> frozenset[str]:
     """Return the names that are bound once, to a number or a string."""
-    uses, found = project.uses(path), set[str]()
+    uses, found = project.uses(place[0]), set[str]()
     for name in names:
-        owner = project.names.scope_of(path, scope, name)
+        owner = project.names.scope_of(*place, name)
         bindings = uses.scopes[owner].names.get(name, []) if owner is not None else []
         statement = _statement(code, name, bindings[0][3]) if len(bindings) == 1 else None
         is_plain = statement is not None and isinstance(statement.value, ast.Constant)
@@ -203,7 +197,8 @@ def inlined(
             place = f"{places.shown(mentioned).module}:{mentioned.mention[0]}"
             again += [place] if read.is_moved else []
             before += [place] if read.is_behind_lookup else []
-    return Inlined(edits=edits, imports=imports, notices=tuple(_notices(definition, again, before)))
+    notices = tuple(_notices(definition, again, before))
+    return Inlined(edits=edits, imports=imports, names=definition.value.names, notices=notices)
 
 
 def _asking_frame(project: Project, definition: Definition) -> Iterator[Mentioned]:
@@ -307,7 +302,7 @@ class _Read:
         value, symbol = self.definition.value, self.definition.symbol
         if not isinstance(node.ctx, ast.Load):
             return Hazard(Reason.NO_PLAIN_READ.of(), True)
-        if isinstance(node, ast.Attribute) and not is_dotted(node.value):
+        if isinstance(node, ast.Attribute) and not chain_of(node.value)[0]:
             return Hazard(Reason.RECEIVER_RUNS.of(), True)
         private, own = private_in(value.node), self.definition.code
         is_elsewhere = self.code is not own or own.class_around(node) is not own.class_around(self.definition.statement)
@@ -335,18 +330,11 @@ class _Read:
         if self.code is not code:
             return _ELSEWHERE
         home = code.scope(start)
-        is_local = isinstance(home, (ast.FunctionDef, ast.AsyncFunctionDef))
+        is_local = isinstance(home, Named)
         way = way_to(home, start, node, code.parents, code.bound) if code.is_within(node, home) else _ELSEWHERE
         if (is_local or not way.is_later) and not is_reached(start, node, code.parents):
             return Hazard(Reason.NOT_REACHED.of(), True)
         return way
-
-
-def is_dotted(node: ast.expr) -> bool:
-    """Return whether an expression is a name, or a chain of attributes of one."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
 
 
 def removed(definition: Definition) -> tuple[Span, str]:

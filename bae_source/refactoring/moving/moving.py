@@ -39,6 +39,7 @@ from bae_source.refactoring.moving.symbols import (
     Travelling,
     imports_relatively,
     is_taken,
+    loads,
     needs_of,
     reference,
     statements,
@@ -430,7 +431,9 @@ class Moving:
     def _statements(self, tree: Tree) -> list[str]:
         relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
         with_own = self._own_locally is None
-        needs = replace(self.needs, imports=tuple(each for each in self.needs.imports if not self._is_there(each.name)))
+        needs = replace(
+            self.needs, imports=tuple(e for e in self.needs.imports if not (self._is_there(e.name) and loads(tree, e)))
+        )
         found = list(statements(needs, self.origin, self.to, relative=relative, with_own=with_own))
         futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
         wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]

@@ -287,26 +287,42 @@ def statements(
         with_own: whether names that its old module defines are among them.
     """
     for each in needs.imports:
-        base = absolute_name(module, each)
-        if base is None:
-            continue
-        dotted = ".".join(map(str, base))
-        if dotted == to.name and each.attribute is not None:
-            continue  # it is defined there
-        if each.attribute is None:
-            alias = f" as {each.name}" if each.name != dotted.partition(".")[0] else ""
-            text = f"import {dotted}{alias}"
-        else:
-            alias = f" as {each.name}" if each.name != each.attribute else ""
-            shown = reference(dotted, to) if each.level and relative else dotted
-            text = f"from {shown} import {each.attribute}{alias}"
-        yield f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
+        is_there = each.attribute is not None and ".".join(map(str, absolute_name(module, each) or ())) == to.name
+        if not is_there and (text := imported_again(each, module, to, relative=relative)):
+            yield text
     if needs.own and with_own:
         shown = reference(module.name, to) if relative else module.name
         plain = [name for name in needs.own if name not in needs.for_checkers]
         yield from [f"from {shown} import {', '.join(plain)}"] if plain else ()
         if needs.for_checkers:
             yield f"if TYPE_CHECKING:\n    from {shown} import {', '.join(sorted(needs.for_checkers))}"
+
+
+def imported_again(each: ImportBinding, module: ModuleFile, to: ModuleFile, *, relative: bool) -> str:
+    """Return the statement by which another module imports what a module does; "" where there is none.
+
+    Parameters:
+        relative: as of `statements`.
+    """
+    base = absolute_name(module, each)
+    dotted = ".".join(map(str, base or ()))
+    if base is None:
+        return ""  # the dots lead out of the package
+    if each.attribute is None:
+        alias = f" as {each.name}" if each.name != dotted.partition(".")[0] else ""
+        text = f"import {dotted}{alias}"
+    else:
+        alias = f" as {each.name}" if each.name != each.attribute else ""
+        shown = reference(dotted, to) if each.level and relative else dotted
+        text = f"from {shown} import {each.attribute}{alias}"
+    return f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
+
+
+def loads(tree: Tree, each: ImportBinding) -> bool:
+    """Return whether a module that binds what an import binds loads as much: `import a.b` is more than `import a`."""
+    if each.attribute is not None or not each.module.startswith(f"{each.name}."):
+        return True
+    return any((one.name, one.module, one.attribute) == (each.name, each.module, None) for one in tree.outline.imports)
 
 
 def reference(name: str, origin: ModuleFile) -> str:

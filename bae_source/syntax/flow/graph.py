@@ -22,10 +22,10 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Scope, Scopes, Variable, parameters_of
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Named, Scope, Scopes, Variable, parameters_of
 from bae_source.syntax.outline.static_values import names_bound
 
-_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+TRIES = (ast.Try, ast.TryStar)
 _SWALLOWING = frozenset({"suppress", "raises", "ignored", "assertRaises", "assertRaisesRegex", "assertWarns"})
 """Context managers that are known to go on behind their suite where it raises."""
 _LETTING_THROUGH = frozenset(
@@ -33,7 +33,7 @@ _LETTING_THROUGH = frozenset(
     | {"NamedTemporaryFile", "TemporaryFile", "catch_warnings", "lock", "_lock", "localcontext"}
 )
 """Those that are known not to."""
-_CONSUMING = frozenset(
+CONSUMING = frozenset(
     {"all", "any", "dict", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"}
     | {"extend", "update", "sort"}
 )
@@ -264,7 +264,7 @@ class Graph:
 
     def _call(self, node: ast.Call) -> None:
         named = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        if named in _CONSUMING:
+        if named in CONSUMING:
             self._consumed.update(each for each in node.args if isinstance(each, ast.GeneratorExp))
             self._consumed.update(each.value for each in node.keywords if each.arg == "key")
         self._value(node.func)
@@ -329,7 +329,7 @@ class Graph:
         visit = self._statements.get(type(node))
         if visit is not None:
             visit(self, node)
-        elif isinstance(node, _TRIES):
+        elif isinstance(node, TRIES):
             self._try(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._act(node)
@@ -359,7 +359,7 @@ class Graph:
         if isinstance(target, ast.Name):
             self._bind(target, target.id)
 
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def _define(self, node: Named) -> None:
         arguments = node.args
         self._values([*node.decorator_list, *arguments.defaults, *arguments.kw_defaults])
         self._values(each.annotation for each in parameters_of(node))

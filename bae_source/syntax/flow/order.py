@@ -11,10 +11,12 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from enum import IntEnum
 
-from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable, running
+from bae_source.syntax.flow.evaluation import PURE_CALLS, Depends, depends
+from bae_source.syntax.flow.parts import parts_of
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable
 
 
 class Weight(IntEnum):
@@ -25,31 +27,32 @@ class Weight(IntEnum):
     CALLS = 2
 
 
-_CALLING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+_EVALUATED = (ast.expr, ast.keyword, ast.withitem, ast.arguments)
 _SAFE_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
 
 
-def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable]) -> Weight:
+def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable], calling: Set[str] = frozenset()) -> Weight:
     """Return how much it may matter when an expression is evaluated.
 
     Parameters:
         kept: variables that nothing else binds while the statement runs.
+        calling: attributes that run code, as `read_as` writes them.
     """
-    if isinstance(node, (ast.Constant, ast.Lambda)):
-        return Weight.VALUE
     if isinstance(node, ast.keyword):
-        return weight_of(node.value, scopes, kept)
+        node = node.value
+    if isinstance(node, ast.withitem) or depends(node, PURE_CALLS | calling) is Depends.RUNS:
+        return Weight.CALLS
     if isinstance(node, ast.Name):
         return Weight.VALUE if scopes.variable(node, node.id) in kept else Weight.READS
-    if isinstance(node, ast.withitem) or any(isinstance(each, _CALLING) for each in running(node)):
-        return Weight.CALLS
+    if is_literal(node):
+        return Weight.VALUE
     parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
     is_plain = isinstance(node, ast.Tuple) or (isinstance(node, ast.JoinedStr) and not parts)
     if isinstance(node, ast.Compare):
         is_plain = all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops)
-    if is_literal(node) or (is_plain and all(not weight_of(each, scopes, kept) for each in parts)):
-        return Weight.VALUE
-    return Weight.READS
+    if isinstance(node, ast.Lambda):
+        is_plain, parts = True, [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    return Weight(not (is_plain and all(not weight_of(each, scopes, kept, calling) for each in parts)))
 
 
 def is_literal(node: ast.AST) -> bool:
@@ -116,7 +119,7 @@ class Timing:
             return
         if why := _on_condition(child, around):
             self._note(why, again=isinstance(around, (ast.Lambda, ast.While, ast.For, ast.AsyncFor)))
-        parts = list(evaluated(around))
+        parts = list(_evaluated(around))
         if child in parts:
             self.earlier += parts[: parts.index(child)]
 
@@ -151,28 +154,6 @@ def _on_condition(child: ast.AST, around: ast.AST) -> str:
     return ""
 
 
-def evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a node in the order in which they are evaluated."""
-    if isinstance(node, ast.Assign):
-        yield from (node.value, *node.targets)
-    elif isinstance(node, ast.AnnAssign):
-        yield from (each for each in (node.value, node.target) if each is not None)
-    elif isinstance(node, ast.IfExp):
-        yield from (node.test, node.body, node.orelse)
-    elif isinstance(node, ast.NamedExpr):
-        yield node.value
-    elif isinstance(node, ast.Dict):
-        yield from (each for pair in zip(node.keys, node.values, strict=True) for each in pair if each is not None)
-    elif isinstance(node, ast.Call):
-        given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-        yield from (node.func, *sorted(given, key=lambda each: (each.lineno, each.col_offset)))
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from (*node.decorator_list, node.args)
-    elif isinstance(node, ast.arguments):
-        yield from (*node.defaults, *(each for each in node.kw_defaults if each is not None))
-    elif isinstance(node, ast.ClassDef):
-        yield from (*node.decorator_list, *node.bases, *node.keywords)
-    else:
-        yield from (
-            each for each in ast.iter_child_nodes(node) if isinstance(each, (ast.expr, ast.keyword, ast.withitem))
-        )
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions that a node has as its parts, in the order in which they are evaluated."""
+    yield from (each for each, *_ in parts_of(node) if isinstance(each, _EVALUATED))

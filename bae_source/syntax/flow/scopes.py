@@ -20,7 +20,8 @@ from msgspec import Struct
 
 from bae_source.syntax.outline.static_values import names_bound
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Named = ast.FunctionDef | ast.AsyncFunctionDef
+Function = Named | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -46,6 +47,11 @@ class Scope:
         self.bound: set[str] = set()
         self.of_module: set[str] = set()
         self.outer: set[str] = set()
+
+    @property
+    def own(self) -> set[str]:
+        """The names that it binds, less those of other scopes."""
+        return self.bound - self.of_module - self.outer
 
     @property
     def chain(self) -> Iterator[Scope]:

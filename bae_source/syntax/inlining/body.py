@@ -11,26 +11,33 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from functools import cached_property
 
+from bae_source.syntax.flow.graph import CONSUMING, TRIES
+from bae_source.syntax.flow.scopes import FUNCTIONS, Named, parameters_of, running
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import FUNCTIONS
-from bae_source.syntax.inlining.hazards import TRIES
-from bae_source.syntax.inlining.scopes import Function, Use, own_names, parameters_of, uses_in
+from bae_source.syntax.inlining.scopes import Use, uses_in
 
 OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that may read the variables of what calls them by their names."""
 _OF_PLACE = OF_FRAME | {"super", "__class__"}
 _OF_DEPTH = frozenset(
-    {"warnings.warn", "warn", "sys._getframe", "_getframe", "inspect.currentframe", "currentframe", "inspect.stack",
-     "traceback.extract_stack", "traceback.format_stack", "traceback.print_stack"}
-)  # fmt: skip
-"""Functions that give what stands so many calls above them, or how many those are."""
-_CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
+    {
+        "_getframe",
+        "_getframemodulename",
+        "currentframe",
+        "getouterframes",
+        "extract_stack",
+        "format_stack",
+        "print_stack",
+    }
+)
+"""Functions that give what stands so many calls above them, or how many those are; so does `inspect.stack`."""
 _PLAIN = frozenset({"staticmethod", "classmethod"})
-_DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+_DEFERRING = (*FUNCTIONS, ast.ClassDef, ast.GeneratorExp)
 
 
 class Shape(Enum):
@@ -50,21 +57,22 @@ class Body:
         function: its definition.
     """
 
-    def __init__(self, code: Code, function: Function) -> None:
+    def __init__(self, code: Code, function: Named) -> None:
         self.code = code
         self.function = function
         self.is_async = isinstance(function, ast.AsyncFunctionDef)
         self.decorators = [ast.unparse(each) for each in function.decorator_list]
         has_docstring = ast.get_docstring(function, clean=False) is not None
         self.statements = [each for each in function.body[int(has_docstring) :] if not _is_placeholder(each)]
-        self.uses: list[Use] = list(uses_in(function))
-        self.parameters = [each.arg for each in parameters_of(function.args)]
-        self.own = own_names(function)
+        scope = code.scopes.opened[function]
+        self.uses: list[Use] = list(uses_in(code.scopes, scope))
+        self.parameters = [each.arg for each in parameters_of(function)]
+        self.own = scope.own
 
     @cached_property
     def returns(self) -> list[ast.Return]:
         """All returns of the function itself."""
-        return [each for each in _inside(self.statements) if isinstance(each, ast.Return)]
+        return [each for each in running(*self.statements) if isinstance(each, ast.Return)]
 
     @cached_property
     def shape(self) -> Shape:
@@ -115,8 +123,9 @@ class Body:
         if not isinstance(node, ast.GeneratorExp) or not isinstance(call, ast.Call):
             return False
         func = call.func
-        is_known = isinstance(func, ast.Name) and func.id in _CONSUMING and func.id not in self.code.bound
-        return is_known or (isinstance(func, ast.Attribute) and func.attr == "join")
+        if isinstance(func, ast.Attribute):
+            return func.attr == "join"
+        return isinstance(func, ast.Name) and func.id in CONSUMING - self.code.bound and hasattr(builtins, func.id)
 
     @property
     def falls_off(self) -> bool:
@@ -135,15 +144,18 @@ class Body:
         decorated = [each for each in self.decorators if each not in _PLAIN]
         if decorated:
             return f"{decorated[0]} decorates it"
-        for node in _inside(self.statements):
+        for node in running(*self.statements):
             if isinstance(node, (ast.Yield, ast.YieldFrom)):
                 return "it is a generator"
             if isinstance(node, (ast.Global, ast.Nonlocal)):
                 return f"it declares {node.names[0]} as {'global' if isinstance(node, ast.Global) else 'nonlocal'}"
         if getattr(self.function, "type_params", None):
             return "it has type parameters"
-        if asking := next(filter(None, map(_asking_depth, ast.walk(self.function))), ""):
-            return f"it calls {asking}, which counts the calls around it"
+        for node in ast.walk(self.function):
+            is_warning = isinstance(node, ast.Call) and ast.unparse(node.func) in ("warn", "warnings.warn")
+            if is_warning or counts_calls(node):
+                called = node.func if isinstance(node, ast.Call) else node
+                return f"it calls {ast.unparse(called)}, which counts the calls around it"
         frame = sorted(_OF_PLACE & self.free)
         if frame:
             return f"it uses {frame[0]}, which means its own frame or class"
@@ -153,31 +165,25 @@ class Body:
         return ""
 
 
-def _asking_depth(node: ast.AST) -> str:
-    """Return what a call is of that depends on how many calls stand around it; nothing where it does not."""
-    if not isinstance(node, ast.Call):
-        return ""
-    name = ast.unparse(node.func)
-    is_asking = name in _OF_DEPTH or any(each.arg == "stacklevel" for each in node.keywords)
-    return name if is_asking else ""
+def counts_calls(node: ast.AST) -> bool:
+    """Return whether a node itself depends on how many calls stand around it, or names what does."""
+    if isinstance(node, ast.Call):
+        return any(each.arg == "stacklevel" for each in node.keywords)
+    name = getattr(node, "attr", getattr(node, "id", ""))
+    return name in _OF_DEPTH or (name == "stack" and ast.unparse(node) == "inspect.stack")
 
 
 def private_in(node: ast.AST) -> str:
     """Return a name in some code that is private to the class around; nothing where it has none."""
+    return next((name for _, name in private_names(node)), "")
+
+
+def private_names(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Yield what bears a name that is private to the class around some code, with the name; keywords never are."""
     for each in ast.walk(node):
         name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
         if name.startswith("__") and not name.endswith("__"):
-            return name
-    return ""
-
-
-def is_protocol(owner: ast.AST) -> bool:
-    """Return whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
-    for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
-        node = base.value if isinstance(base, ast.Subscript) else base
-        if getattr(node, "attr", getattr(node, "id", "")) == "Protocol":
-            return True
-    return False
+            yield each, name
 
 
 def _is_ellipsis(node: ast.expr) -> bool:
@@ -190,14 +196,6 @@ def _is_placeholder(node: ast.stmt) -> bool:
 
 def _is_load(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-
-
-def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes of a function, without those of functions and classes inside, whose returns are their own."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            yield from _inside(list(ast.iter_child_nodes(node)))
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:

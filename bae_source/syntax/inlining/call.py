@@ -23,10 +23,11 @@ from msgspec import Struct, structs
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
+from bae_source.syntax.flow.evaluation import Depends, steps_of
+from bae_source.syntax.flow.scopes import DEFINITIONS
 from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
-from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.code import Code, parsed
 from bae_source.syntax.inlining.direct import Site, direct_target
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
 from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
 from bae_source.syntax.inlining.scopes import words_in
@@ -154,13 +155,13 @@ class _Inlining:
         scope = self.code.scope(self.site.call)
         if isinstance(scope, ast.ClassDef):
             return Hazard(Reason.IN_CLASS.of(), True)
-        asking = sorted(OF_FRAME & self.code.words(scope)) if not isinstance(scope, ast.Module) else []
+        asking = sorted(OF_FRAME & words_in(scope)) if not isinstance(scope, ast.Module) else []
         return Hazard(Reason.READS_FRAME.of(name=asking[0]), True) if asking else None
 
     def _has_room(self) -> bool:
         """Return whether statements can run before the statement around the call, and nothing that they may change."""
         statement, code = self.site.statement, self.code
-        if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
+        if isinstance(statement, (ast.While, *DEFINITIONS, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
             return False
         if code.inner_scopes(self.site.call) or is_elif(code.text, code.span(statement).start):
             return False
@@ -192,7 +193,7 @@ class _Inlining:
         if self._is_alone(ast.Expr) and self._depends(text) < Depends.STATE:
             return self._with_nothing(assigned, statement)
         own = self.body.code.indentation(result) if result is not None else ""
-        new, why = self.code.fitted(self.site.node, continued_at(text, own, self.indent), _parsed(text))
+        new, why = self.code.fitted(self.site.node, continued_at(text, own, self.indent), parsed(text))
         if why:
             return Hazard(why, True)
         splices: Splices = [(self.code.span(self.site.node), new)]
@@ -203,7 +204,7 @@ class _Inlining:
 
     def _depends(self, text: str) -> Depends:
         """Return what an expression depends on where the call stands."""
-        return self.value_of(Given(name="", text=text, value=_parsed(text))).depends
+        return self.value_of(Given(name="", text=text, value=parsed(text))).depends
 
     def _with_nothing(self, assigned: Sequence[str], statement: ast.stmt) -> Made:
         if assigned:
@@ -241,7 +242,7 @@ class _Inlining:
         """Return whether what a result is added to is a name that no code of the body can bind anew."""
         if not isinstance(target, ast.Name):
             return False
-        return not self.value_of(Given(name="", text=target.id, value=_parsed(target.id))).volatile
+        return not self.value_of(Given(name="", text=target.id, value=parsed(target.id))).volatile
 
     def _last(self, statement: ast.stmt) -> dict[ast.stmt, str | None] | Hazard:
         """Return what takes the place of the only return at the end."""
@@ -256,7 +257,7 @@ class _Inlining:
             return text
         if isinstance(statement, ast.Expr):
             return {last: text if self._depends(text) >= Depends.STATE else None}
-        new, why = self.code.fitted(self.site.node, text, _parsed(text))
+        new, why = self.code.fitted(self.site.node, text, parsed(text))
         if why:
             return Hazard(why, True)
         return {last: self._statement_with(statement, new, self.body.code.indentation(result if last.value else last))}
@@ -305,10 +306,6 @@ def _free(name: str, taken: set[str]) -> str:
         number += 1
         found = f"{name}_{number}"
     return found
-
-
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(f"({text}\n)", mode="eval").body
 
 
 def brackets_of(code: Code, call: ast.Call) -> str:

@@ -12,10 +12,11 @@ from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
-from bae_source.syntax.inlining.evaluation import FUNCTIONS, bound_by
+from bae_source.syntax.flow.evaluation import LOOPS
+from bae_source.syntax.flow.scopes import DEFINITIONS, Named, Scopes
 from bae_source.syntax.inlining.hazards import suite_of
-from bae_source.syntax.inlining.scopes import words_in
 from bae_source.syntax.names.placed_fields import place_fields
+from bae_source.syntax.outline.static_values import names_bound
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.surroundings import (
@@ -23,13 +24,14 @@ from bae_source.syntax.templates.surroundings import (
     fits_in_string,
     in_brackets_where_needed,
     may_be_out_of_place,
+    shows_itself,
     statement_around,
 )
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Source
 
-Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Scope = ast.Module | Named | ast.ClassDef
 _BLANKS = " \t\f"
 
 
@@ -57,6 +59,11 @@ class Code:
                 self.unplaced.update(ast.walk(node))
 
     @cached_property
+    def scopes(self) -> Scopes:
+        """The scopes of the file."""
+        return Scopes(self.tree)
+
+    @cached_property
     def unplaced(self) -> set[ast.AST]:
         """Nodes in f-strings of which it is not known where they stand."""
         return set()
@@ -64,10 +71,11 @@ class Code:
     def _strings(self) -> Iterator[ast.JoinedStr]:
         for node in ast.walk(self.tree):
             is_inner = isinstance(self.parents.get(node), (ast.JoinedStr, ast.FormattedValue))
-            if isinstance(node, ast.JoinedStr) and not (is_inner and self._is_in_string(node)):
+            if isinstance(node, ast.JoinedStr) and not (is_inner and self.is_in_string(node)):
                 yield node
 
-    def _is_in_string(self, node: ast.AST) -> bool:
+    def is_in_string(self, node: ast.AST) -> bool:
+        """Return whether a node stands in an f-string."""
         while node in self.parents:
             node = self.parents[node]
             if isinstance(node, ast.JoinedStr):
@@ -103,7 +111,7 @@ class Code:
         """Return the innermost function, class or module around a node; a function's own header is around it."""
         child, around = node, self.parents.get(node, self.tree)
         while not isinstance(around, ast.Module):
-            if isinstance(around, (*FUNCTIONS, ast.ClassDef)) and child in around.body:
+            if isinstance(around, DEFINITIONS) and child in around.body:
                 return around
             child, around = around, self.parents[around]
         return around
@@ -138,11 +146,13 @@ class Code:
     @cached_property
     def bound(self) -> frozenset[str]:
         """Every name that the file binds, and attributes that run code."""
-        return self.running.union(
-            name
-            for each in ast.walk(self.tree)
-            for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
-        )
+        return self.running.union(name for each in ast.walk(self.tree) for name in names_bound(each))
+
+    @cached_property
+    def loops(self) -> tuple[Span, ...]:
+        """First and last line of each loop."""
+        every = (each for each in ast.walk(self.tree) if isinstance(each, LOOPS))
+        return tuple(Span(each.lineno, each.end_lineno or each.lineno) for each in every)
 
     @cached_property
     def shared(self) -> frozenset[str]:
@@ -154,11 +164,7 @@ class Code:
     def modules(self) -> frozenset[str]:
         """Names that `import` statements bind."""
         imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))
-        return frozenset(name for each in imports for name in bound_by(each))
-
-    def words(self, scope: Scope) -> set[str]:
-        """Return every name that code in a scope has."""
-        return words_in(scope)
+        return frozenset(name for each in imports for alias in each.names for name in names_bound(alias))
 
     def is_alone(self, statement: ast.stmt) -> bool:
         """Return whether a statement has its lines to itself, but for a comment."""
@@ -176,8 +182,8 @@ class Code:
         span = self.span(node)
         if isinstance(self.parents[node], ast.MatchValue) and not _is_pattern(value):
             return "", Reason.REPLACEMENT_UNREAD.of()
-        if self._is_in_string(node):
-            if _shows_itself(self.text, span):
+        if self.is_in_string(node):
+            if shows_itself(self.source, node, self.parents):
                 return "", Reason.SHOWS_ITSELF.of()
             text = self._requoted(node, span, text)
             if "\\" in text and not fits_in_string(self.source, node, self.parents, span, "\\"):
@@ -225,6 +231,11 @@ class Code:
         return self.source.lines.number(self.span(first).end) == self.source.lines.number(self.span(second).start)
 
 
+def parsed(text: str) -> ast.expr:
+    """Return an expression of its text, which may have several lines."""
+    return ast.parse(f"({text}\n)", mode="eval").body
+
+
 def _in_quotes(literal: str, quote: str) -> str:
     """Return a string literal with other quotes, or as it is where these would give another value."""
     new = literal
@@ -244,9 +255,3 @@ def _is_pattern(value: ast.expr) -> bool:
         and isinstance(inner.value, (int, float, complex, str, bytes))
         and not (isinstance(inner.value, bool))
     )
-
-
-def _shows_itself(text: str, span: Span) -> bool:
-    """Return whether a field of an f-string shows its own code: `{x=}`."""
-    behind = text[span.end :].lstrip(" \t)")
-    return behind.startswith("=") and not behind.startswith("==")

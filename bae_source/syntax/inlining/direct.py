@@ -17,14 +17,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS, Named
 from bae_source.syntax.inlining.body import Body, Shape
 from bae_source.syntax.inlining.code import Code
-from bae_source.syntax.inlining.evaluation import COMPREHENSIONS, FUNCTIONS, bound_by
 from bae_source.syntax.inlining.given import Given
-from bae_source.syntax.inlining.hazards import TRIES
 from bae_source.syntax.inlining.scopes import names_read, words_in
+from bae_source.syntax.outline.static_values import names_bound
 
-_INNER = (*FUNCTIONS, *COMPREHENSIONS, ast.Lambda, ast.ClassDef)
+_INNER = (*FUNCTIONS, *COMPREHENSIONS, ast.ClassDef)
 _GOING_ON = (*TRIES, ast.With, ast.AsyncWith)
 """Statements behind which code may go on though something raised in them."""
 
@@ -77,7 +78,7 @@ def _is_unseen(site: Site, name: str) -> bool:
     """Return whether no code can see a variable that a call is assigned to, before the call is through."""
     code, node = site.code, site.statement
     scope = code.scope(site.call)
-    if not isinstance(scope, FUNCTIONS):
+    if not isinstance(scope, Named):
         return False
     around: ast.AST = node
     while around is not scope:
@@ -85,7 +86,7 @@ def _is_unseen(site: Site, name: str) -> bool:
         if isinstance(around, _GOING_ON):
             return False
     inside = [each for each in ast.walk(scope) if each is not scope]
-    bindings = [each for each in inside if name in bound_by(each) or (isinstance(each, ast.arg) and each.arg == name)]
+    bindings = [each for each in inside if name in names_bound(each)]
     declared = [each for each in inside if isinstance(each, (ast.Global, ast.Nonlocal)) and name in each.names]
     is_kept = any(isinstance(each, _INNER) and name in words_in(each) for each in inside)
     return len(bindings) == 1 and not declared and not is_kept

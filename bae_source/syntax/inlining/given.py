@@ -18,9 +18,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.model.reasons import Reason
+from bae_source.syntax.flow.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.body import Body
-from bae_source.syntax.inlining.evaluation import Depends, steps_of
+from bae_source.syntax.inlining.code import parsed
 from bae_source.syntax.inlining.hazards import Hazard, Value, hazard, way_to
+from bae_source.syntax.outline.static_values import chain_of
 from bae_source.syntax.signatures.arguments import Argument, Left, arguments_in, bound_to
 from bae_source.syntax.signatures.signature import Parameter, Signature
 from bae_source.syntax.templates.statements import continued_at
@@ -73,7 +75,7 @@ def given_by(
     for name, parameter in signature.named.items():
         if name not in names and parameter.default:
             text = parameter.default_text
-            found.append(Given(name=name, text=text, value=_parsed(text), is_default=True))
+            found.append(Given(name=name, text=text, value=parsed(text), is_default=True))
     return found
 
 
@@ -86,16 +88,12 @@ def _indentation(brackets: str, start: int, indent: str) -> str:
 def _together(parameter: Parameter, arguments: Sequence[Argument]) -> Given:
     inner = ", ".join(each.value for each in arguments)
     text = f"({inner},)" if len(arguments) == 1 else f"({inner})"
-    return Given(name=parameter.name, text=text, value=_parsed(text))
+    return Given(name=parameter.name, text=text, value=parsed(text))
 
 
 def _by_name(parameter: Parameter, arguments: Sequence[Argument]) -> Given:
     text = "{" + ", ".join(f'"{each.keyword}": {each.value}' for each in arguments) + "}"
-    return Given(name=parameter.name, text=text, value=_parsed(text))
-
-
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(f"({text}\n)", mode="eval").body
+    return Given(name=parameter.name, text=text, value=parsed(text))
 
 
 class Placing(Struct, frozen=True, kw_only=True):
@@ -160,7 +158,7 @@ def _first_read(body: Body, name: str) -> int:
 
 def _can_be_put(body: Body, given: Given, value: Value, *, may_repeat: bool) -> bool:
     """Return whether a value can stand wherever the body reads its parameter."""
-    repeats = may_repeat and _is_dotted(value.node)
+    repeats = may_repeat and bool(chain_of(value.node)[0])
     reads = body.reads_of(given.name)
     if body.is_rebound(given.name):
         return False
@@ -181,9 +179,3 @@ def _can_be_put(body: Body, given: Given, value: Value, *, may_repeat: bool) -> 
         if value.depends is Depends.RUNS and not way.looks_up <= body.code.modules:
             return False
     return len(reads) == 1 or value.depends <= Depends.NAMES or repeats
-
-
-def _is_dotted(node: ast.expr) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)

@@ -18,9 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.model.reasons import Reason
-from bae_source.syntax.inlining.evaluation import (
-    COMPREHENSIONS,
-    FUNCTIONS,
+from bae_source.syntax.flow.evaluation import (
     LOOPS,
     Depends,
     Step,
@@ -28,10 +26,11 @@ from bae_source.syntax.inlining.evaluation import (
     is_fresh,
     steps_of,
 )
+from bae_source.syntax.flow.graph import TRIES
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, FUNCTIONS
 from bae_source.syntax.inlining.scopes import names_read
 
 Parents = Mapping[ast.AST, ast.AST]
-TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue, ast.Assert)
 _STATE = (ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.UnaryOp, ast.JoinedStr)
 
@@ -207,7 +206,7 @@ def reads_state(step: Step, shared: frozenset[str]) -> bool:
 def _other_branches(read: ast.AST, parents: Parents) -> Iterator[ast.AST]:
     """Yield the branches that do not run where a read runs, and that stand before it."""
     node = read
-    while node in parents and not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+    while node in parents and not isinstance(node, FUNCTIONS):
         around = parents[node]
         if isinstance(around, ast.If) and node in around.orelse:
             yield from around.body

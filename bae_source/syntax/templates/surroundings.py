@@ -120,6 +120,18 @@ def fits_in_string(source: Source, node: ast.AST, parents: Parents, span: Span, 
     return all(mark not in new or mark in span.cut(source.text) for mark in marks)
 
 
+def shows_itself(source: Source, node: ast.AST, parents: Parents) -> bool:
+    """Return whether a field of an f-string shows the code of an expression in it, as `{x + 1=}` does."""
+    while node in parents and not isinstance(node, ast.stmt):
+        around = parents[node]
+        if isinstance(around, ast.FormattedValue) and node is around.value:
+            behind = source.text[span_of(source, node).end :].lstrip(" \t\f\r\n)")
+            if behind.startswith("="):
+                return True
+        node = around
+    return False
+
+
 def statement_around(source: Source, node: ast.AST, parents: Parents) -> Statement:
     """Return the statement around an expression; of one in brackets, between commas, a statement with these brackets.
 

@@ -18,14 +18,16 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from enum import IntEnum
 
 from msgspec import Struct
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+from bae_source.syntax.flow.parts import parts_of
+from bae_source.syntax.flow.scopes import COMPREHENSIONS
+from bae_source.syntax.outline.static_values import names_bound
+
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 PURE_CALLS = frozenset(
     {"abs", "bool", "bytes", "callable", "chr", "float", "hasattr", "hash", "id", "int", "isinstance", "issubclass",
      "len", "ord", "range", "repr", "round", "str", "type"}
@@ -63,7 +65,7 @@ class Step(Struct, frozen=True):
     later: bool = False
 
 
-def depends(node: ast.expr, bound: Set[str] = frozenset(), constants: Set[str] = frozenset()) -> Depends:
+def depends(node: ast.AST, bound: Set[str] = frozenset(), constants: Set[str] = frozenset()) -> Depends:
     """Return what the value of an expression depends on.
 
     Parameters:
@@ -105,8 +107,8 @@ def read_as(attribute: str) -> str:
 
 
 def is_running(node: ast.AST, bound: Set[str]) -> bool:
-    """Return whether an attribute is read that runs code."""
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and read_as(node.attr) in bound
+    """Return whether a node is an attribute that runs code."""
+    return isinstance(node, ast.Attribute) and read_as(node.attr) in bound
 
 
 def is_pure_call(node: ast.Call, bound: Set[str]) -> bool:
@@ -148,11 +150,9 @@ class _Walk:
         """Yield the steps of a node."""
         if node is None:
             return
-        inner = _ORDER.get(type(node))
-        parts = inner(node) if inner is not None else ((each, False, False) for each in ast.iter_child_nodes(node))
-        for part, is_maybe, is_later in parts:
+        for part, is_maybe, is_later in parts_of(node):
             yield from self.steps(part, maybe=maybe or is_maybe, later=later or is_later)
-        yield Step(node, tuple(bound_by(node)), self._effect(node), maybe, later)
+        yield Step(node, tuple(names_bound(node)), self._effect(node), maybe, later)
 
     def _effect(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Call):
@@ -178,140 +178,3 @@ _RUN = (
     ast.ClassDef, ast.Match,
 )  # fmt: skip
 """What may run other code by itself, or change what an object holds."""
-
-_Part = tuple["ast.AST | None", bool, bool]
-"""A part of a node, whether it may be left out, and whether it runs later."""
-
-
-def _all(nodes: Sequence[ast.AST | None], *, maybe: bool = False, later: bool = False) -> Iterator[_Part]:
-    return ((each, maybe, later) for each in nodes)
-
-
-def _assigned(node: ast.Assign) -> Iterator[_Part]:
-    yield from _all([node.value, *node.targets])
-
-
-def _annotated(node: ast.AnnAssign) -> Iterator[_Part]:
-    yield from _all([node.value, node.target, node.annotation])
-
-
-def _in_order_of_tests(node: ast.BoolOp) -> Iterator[_Part]:
-    yield node.values[0], False, False
-    yield from _all(node.values[1:], maybe=True)
-
-
-def _compared(node: ast.Compare) -> Iterator[_Part]:
-    yield from _all([node.left, node.comparators[0]])
-    yield from _all(node.comparators[1:], maybe=True)
-
-
-def _chosen(node: ast.IfExp | ast.If) -> Iterator[_Part]:
-    yield node.test, False, False
-    several = [node.body, node.orelse] if isinstance(node, ast.IfExp) else [*node.body, *node.orelse]
-    yield from _all(several, maybe=True)
-
-
-def _asserted(node: ast.Assert) -> Iterator[_Part]:
-    yield from _all([node.test])
-    yield node.msg, True, False
-
-
-def _looped(node: ast.For | ast.AsyncFor) -> Iterator[_Part]:
-    yield node.iter, False, False
-    yield from _all([node.target, *node.body, *node.orelse], maybe=True)
-
-
-def _repeated(node: ast.While) -> Iterator[_Part]:
-    yield node.test, False, False
-    yield from _all([*node.body, *node.orelse], maybe=True)
-
-
-def _tried(node: ast.Try) -> Iterator[_Part]:
-    yield from _all([*node.body, *node.handlers, *node.orelse], maybe=True)
-    yield from _all(node.finalbody)
-
-
-def _called(node: ast.Call) -> Iterator[_Part]:
-    yield from _all([node.func, *node.args, *node.keywords])
-
-
-def _mapped(node: ast.Dict) -> Iterator[_Part]:
-    for key, value in zip(node.keys, node.values, strict=True):
-        yield from _all([key, value])
-
-
-def _collected(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Iterator[_Part]:
-    is_later = isinstance(node, ast.GeneratorExp)
-    first, *others = node.generators
-    yield first.iter, False, False
-    yield from _all([first.target, *first.ifs, *others], maybe=True, later=is_later)
-    several = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-    yield from _all(several, maybe=True, later=is_later)
-
-
-def _deferred(node: ast.Lambda) -> Iterator[_Part]:
-    yield from _all([*node.args.defaults, *node.args.kw_defaults])
-    yield node.body, True, True
-
-
-def _defined(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[_Part]:
-    yield from _all([*node.decorator_list, node.args, node.returns])
-    yield from _all(node.body, maybe=True, later=True)
-
-
-def _classified(node: ast.ClassDef) -> Iterator[_Part]:
-    yield from _all([*node.decorator_list, *node.bases, *node.keywords, *node.body])
-
-
-def _matched(node: ast.Match) -> Iterator[_Part]:
-    yield node.subject, False, False
-    yield from _all(node.cases, maybe=True)
-
-
-def _with(node: ast.With | ast.AsyncWith) -> Iterator[_Part]:
-    yield from _all([*node.items, *node.body])
-
-
-_ORDER: dict[type[ast.AST], Callable[..., Iterator[_Part]]] = {
-    ast.Assign: _assigned,
-    ast.AnnAssign: _annotated,
-    ast.BoolOp: _in_order_of_tests,
-    ast.Compare: _compared,
-    ast.IfExp: _chosen,
-    ast.If: _chosen,
-    ast.Assert: _asserted,
-    ast.For: _looped,
-    ast.AsyncFor: _looped,
-    ast.While: _repeated,
-    ast.Try: _tried,
-    ast.Call: _called,
-    ast.Dict: _mapped,
-    ast.ListComp: _collected,
-    ast.SetComp: _collected,
-    ast.DictComp: _collected,
-    ast.GeneratorExp: _collected,
-    ast.Lambda: _deferred,
-    ast.FunctionDef: _defined,
-    ast.AsyncFunctionDef: _defined,
-    ast.ClassDef: _classified,
-    ast.Match: _matched,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-}
-"""By types of nodes, their parts in the order of evaluation; of others, the order in which they stand."""
-if hasattr(ast, "TryStar"):  # since Python 3.11
-    _ORDER[ast.TryStar] = _tried
-
-
-def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds or deletes by itself, not by its parts."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        yield node.name
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        yield from (node.name,) if node.name else ()
-    elif isinstance(node, ast.MatchMapping):
-        yield from (node.rest,) if node.rest else ()
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from ((each.asname or each.name).partition(".")[0] for each in node.names)

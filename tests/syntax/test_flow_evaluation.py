@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from bae_source.syntax.inlining.evaluation import Depends, depends, is_fresh, steps_of
+from bae_source.syntax.flow.evaluation import Depends, depends, is_fresh, steps_of
 
 
 def shown(code: str) -> list[str]:
