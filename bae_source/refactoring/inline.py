@@ -123,7 +123,7 @@ def _unsafe(asked: Inline, resolved: Resolved, report: Report) -> Refused:
         f"{resolved.address} was not inlined: {many} in the way, beside {report.places:,} that can change."
         f" {by_reason(unsure)}",
         hints=[
-            *([leaving] if report.places else []),
+            leaving if report.places else "Edit these places first, so that they do without it.",
             *([call(unsure="change", then=CHANGES_THEM)] if any(has_word(each.why) for each in unsure) else []),
             Call("references", target=resolved.address, then="lists what names it, with lines."),
         ],

@@ -89,6 +89,8 @@ class ParameterInlining:
             if not member.module.path.endswith(".pyi"):
                 edits.setdefault(member.module.path, []).extend(self._in_body(member))
         self._check_calls()
+        if self.others:  # no call can be left with an argument for a parameter that is gone
+            return Report(changed={}, unsure=self.others)
         spliced = [
             Spliced(module=self._module(path), splices=tuple(made), targets=(Span(0, len(self.codes.code(path).text)),))
             for path, made in edits.items()
