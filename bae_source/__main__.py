@@ -17,6 +17,10 @@ if (
     del sys.path[0]  # before anything else is imported
 
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
+import atexit
+import gc
+import os
+import time
 
 TYPE_CHECKING = False
 """As `typing` has it: nothing is loaded here that an answer of a server does without."""
@@ -61,9 +65,6 @@ def start() -> "NoReturn":
     No thread of ours has work left by then, and connections have been closed by those who opened them. A debugger or
     profiler that watches gets its usual end.
     """
-    import atexit  # only a process that is ours is ended so
-    import os
-
     _stop_clock()
     status = main(process_is_ours=True)
     try:
@@ -84,8 +85,6 @@ def start() -> "NoReturn":
 
 def _loaded(process_is_ours: bool) -> "Callable[[], int]":
     """Load the command line; nothing of it will ever be garbage, so the collector need not look at it."""
-    import gc
-
     collecting = gc.isenabled()
     gc.disable()
     is_left_out = process_is_ours and sys.modules.setdefault(_UNNEEDED, None) is None  # type: ignore[arg-type]
@@ -112,8 +111,6 @@ def _unwritten(error: OSError, status: int) -> int:
 
 def _stop_clock() -> None:
     """Let a clock that Python cannot tell stand still: from the year 2262 on, libraries that ask it would not load."""
-    import time
-
     try:
         time.time()
     except OverflowError:

@@ -40,7 +40,10 @@ _COMMANDS: Mapping[str, tuple[str, ...]] = {
     "read": ("read", "shop.cart.Cart.total"),
     "grep": ("grep", "price"),
     "find": ("find", "price_of($X)"),
+    "around": ("read", "shop.cart.Cart.total", "--around"),
     "outline": ("outline",),
+    "outlined": ("outline", "shop.cart"),
+    "hover": ("ast", "hover", "sym://python/type/shop/cart/Cart"),
     "glob": ("glob", "shop.**"),
     "references": ("references", "shop.cart.Cart.total"),
     "edit": ("edit", "shop.cart.Cart.add", "--old", "append", "--new", "extend", "--dry-run"),
@@ -147,8 +150,9 @@ def _measured(early: dict[str, set[str]], outside: set[str]) -> tuple[Mapping[st
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         for command, words in _COMMANDS.items():
-            if words[0] in REQUESTS.verbs:
-                loaded[command].add(REQUESTS.called(words[0]).__module__)  # `import_module` has no line
+            called = next((each for each in (words[0], " ".join(words[:2])) if each in REQUESTS.commands), None)
+            if called is not None:
+                loaded[command].add(REQUESTS.called(called).__module__)  # `import_module` has no line
             for _ in range(_RUNS):
                 for name, time in _loading(root, environment, "-m", "bae_source", *words):
                     loaded[command].add(name)

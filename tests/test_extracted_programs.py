@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bae_source import Source
 from tests.cases.reader import Case, read
+from tests.programs import run
 from tests.test_cases import build
 
 CASES = sorted((Path(__file__).parent / "cases/extract").glob("*.case"))
@@ -40,6 +39,6 @@ def _extract(case: Case, root: Path) -> None:
 
 
 def _run(root: Path) -> tuple[str, int, str]:
-    """Return what a program prints, its status, and the last line of what it says of an error."""
-    done = subprocess.run([sys.executable, "-B", "main.py"], cwd=root, capture_output=True, text=True, timeout=60)
-    return done.stdout, done.returncode, done.stderr.strip().rpartition("\n")[2]
+    """Return the output of a program, its status, and the last line of its errors, which have other line numbers."""
+    done = run(root, "main.py")
+    return done.printed, done.status, done.errors.strip().rpartition("\n")[2]

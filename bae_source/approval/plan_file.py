@@ -14,6 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping
@@ -266,9 +267,7 @@ def encoded(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        from json import dumps  # hardly ever
-
-        return dumps(msgspec.to_builtins(value)).encode("ascii")
+        return json.dumps(msgspec.to_builtins(value)).encode("ascii")
 
 
 def decoded(content: Any, kind: type[T]) -> T:
@@ -280,10 +279,9 @@ def decoded(content: Any, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        from json import loads  # hardly ever
-
+        pass  # as it may be one that only `json` reads
     try:
-        return msgspec.convert(loads(content), kind)
+        return msgspec.convert(json.loads(content), kind)
     except (ValueError, RecursionError) as error:
         raise _of_another_version() from error
 

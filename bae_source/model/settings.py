@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_type_hints
@@ -263,6 +264,4 @@ def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting])
 
 def _toml(value: object) -> str:
     """Write a value as TOML does; what JSON writes alike, for the few kinds that settings have."""
-    import json  # 3 ms, for references and wrong settings alone
-
     return json.dumps(value, default=str)

@@ -6,8 +6,6 @@ compared where all cases are.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import ResourceError
 from tests.cases.reader import Case, read
+from tests.programs import run
 from tests.test_cases import build
 
 CASES = sorted((Path(__file__).parent.parent / "cases" / "inline").glob("*.case"))
@@ -24,11 +23,11 @@ CASES = sorted((Path(__file__).parent.parent / "cases" / "inline").glob("*.case"
 def test_a_program_does_the_same_as_before(path: Path, tmp_path: Path) -> None:
     case, root = read(path), tmp_path / "project"
     build(case, root)
-    before = _ran(root)
-    assert before[0] == 0
+    before = run(root, "run.py")
+    assert before.status == 0
     is_made = _inlined(case, root)
     assert is_made is (case.expected.diff is not None)
-    assert _ran(root) == before
+    assert run(root, "run.py") == before
     if not is_made:
         assert {name: (root / name).read_bytes() for name in case.files} == {
             name: file.content for name, file in case.files.items()
@@ -48,11 +47,6 @@ def _inlined(case: Case, root: Path) -> bool:
     except ResourceError:
         return False
     return True
-
-
-def _ran(root: Path) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-B", "run.py"], cwd=root, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
 
 
 def test_a_draft_that_would_change_nothing_without_its_unsure_place_is_not_offered_so(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -183,8 +184,6 @@ def _examples(examples: Iterable[str], program: str) -> str:
 
 def _wrapped(text: str) -> str:
     """Wrap each paragraph of a docstring."""
-    import inspect  # 10 ms, for help alone
-
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(textwrap.fill(each, WIDTH, break_on_hyphens=False) for each in paragraphs)
 

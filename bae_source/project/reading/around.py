@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from bae_source.model.call import Call
 from bae_source.model.reference import counts_of
 from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.outline.outward import outward_names
@@ -136,9 +138,6 @@ def _number(workspace: Workspace, resolved: Resolved, verb: str) -> str:
     files = len(workspace.index.mentioning({resolved.address.name}).paths)
     if files > MOST_FILES:
         return f"not counted, for {files:,} files hold the name"
-    from bae_source.project.references.meaning.project import project_of  # 30 ms, which a common name need not pay
-    from bae_source.project.references.search.references import calls_of, references_to
-
     project = project_of(workspace)
     found = references_to(project, resolved)
     if verb == "callers":

@@ -232,8 +232,6 @@ def _is_data(workspace: Workspace, text: str) -> bool:
         name = parse_name(text)
         if name.resource is None:
             return False
-        from bae_source.project.data_files import find_data  # as above
-
         find_data(workspace, name)
     except ResourceError:
         return False

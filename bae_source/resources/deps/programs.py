@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -356,6 +357,4 @@ def _spared(site: Site, names: Collection[str], declared: Sequence[str]) -> set[
 
 def _locked(path: Path) -> Iterator[str]:
     """Yield the names of the packages that a lock holds."""
-    import tomllib  # only where there is a lock
-
     yield from (normalised(each["name"]) for each in tomllib.loads(path.read_text("utf-8")).get("package", ()))

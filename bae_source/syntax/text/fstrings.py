@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import re
+import tokenize
 
 from bae_source.system.silence import unwarned
 
@@ -46,8 +47,6 @@ def _is_plain(text: str, start: re.Match[str]) -> bool:
 
 def _first_newer(text: str) -> tuple[int, int] | None:
     """Return line and column of the first token in a field that older Pythons do not let stand there."""
-    import tokenize
-
     around: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
