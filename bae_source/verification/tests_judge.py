@@ -305,7 +305,7 @@ def _red(blamed: Sequence[TestResult], counts: Mapping[str, int]) -> Transaction
 
 
 def _described(failed: TestResult) -> Mapping[str, str]:
-    return {"test": failed.address, "said": failed.message, "at": failed.place, "report": failed.report}
+    return {"test": failed.address, "message": failed.message, "at": failed.place, "report": failed.report}
 
 
 def _rows(failed: Iterable[TestResult]) -> list[str]:

@@ -98,7 +98,7 @@ def content(uri: str, outcome: Outcome) -> dict[str, Any]:
     cursors = (_CURSOR.search(action) for action in outcome.next_actions)
     following = [f"{uri.partition('?')[0]}?cursor={match[1]}" for match in cursors if match]
     return found | {
-        "_meta": {"complete": False, "next": following, "said": [each.message for each in outcome.warnings]}
+        "_meta": {"complete": False, "next": following, "warnings": [each.message for each in outcome.warnings]}
     }
 
 

@@ -177,7 +177,7 @@ _RUN = (
     ast.Await, ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom, ast.withitem, ast.AsyncFor,
     ast.ClassDef, ast.Match,
 )  # fmt: skip
-"""What may run other code by itself, or change what an object holds."""
+"""Nodes that may run other code by themselves, or change what an object holds."""
 
 _Part = tuple["ast.AST | None", bool, bool]
 """A part of a node, whether it may be left out, and whether it runs later."""
