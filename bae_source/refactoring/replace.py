@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 from msgspec.structs import replace as with_fields
 
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
-from bae_source.model.call import Call
+from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import changeset
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
@@ -220,7 +220,11 @@ class Replace(Request, frozen=True, kw_only=True):
             f"{self._shown} stands in {counted(number, 'place')}, and {self.expect:,} were expected: "
             f"{_by_file(counts) or 'nowhere'}",
             unchanged=True,
-            hints=[f"Give the number of places that there are (expect={number}), or look at them with grep."],
+            hints=[
+                call_of(with_fields(self, expect=number)).and_then("replaces all of them.")
+                if number
+                else Call("grep", pattern=self.text, fixed=not self.regex, ignore_case=True, then="looks for it.")
+            ],
         )
 
     @property
