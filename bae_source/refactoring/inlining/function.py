@@ -119,7 +119,7 @@ def _why_called_by_others(project: Project, family: Family, member: Member) -> s
     """Return why code that does not name a method may call it; nothing where none may."""
     name = member.symbol.name
     if name.startswith("__") and name.endswith("__"):
-        return "Python calls it where no name of it stands"
+        return Reason.CALLED_BY_PYTHON.of()
     return next(iter(overridden(project, family).values()), "") if member.in_class else ""
 
 
