@@ -134,7 +134,7 @@ def _is_unchanging(code: Code, node: ast.AST) -> bool:
 
 
 def _is_plain(node: ast.AST) -> bool:
-    """Return whether an expression is a display of values that cannot be changed, which whoever gets it copies."""
+    """Return whether an expression is a display of values that cannot be changed, and that its users copy."""
     return isinstance(node, _DISPLAYS) and all(map(is_literal, node.elts))
 
 

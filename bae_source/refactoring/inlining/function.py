@@ -1,7 +1,7 @@
 """A function whose body takes the place of its calls.
 
     send(data)          the body, or its expression
-    run(send)           stays: nobody sees what it is called with
+    run(send)           stays: its arguments are not known
     thing.send(1)       unsure, where it is not known what stands before the dot
 
 Invariants:
@@ -207,7 +207,7 @@ class _File:
             self._offsets[key] = offset + moved
 
     def notices(self) -> Iterator[Notice]:
-        """Yield what is to be said of the file."""
+        """Yield the notices about the file."""
         if self.comments:
             yield Notice(_DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}.")
         if self.again:
