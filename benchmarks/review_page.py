@@ -160,8 +160,8 @@ def parts(bench: Bench) -> None:
     root = bench.project("parts")
     edits = (("LIMIT", "3", "9"), ("_post", "bool(text) and bool(to)", "bool(text and to)"), ("greet", "Hello", "Hi"))
     requests = json.dumps([{"do": "edit", "target": f"app.core.{n}", "old": old, "new": new} for n, old, new in edits])
-    said = bench.ours(root, "apply", "-", "--propose", "three at once", given=requests)
-    task = re.findall(r"code_mod_[0-9a-f]{8}", said)[0]
+    answer = bench.ours(root, "apply", "-", "--propose", "three at once", given=requests)
+    task = re.findall(r"code_mod_[0-9a-f]{8}", answer)[0]
     with bench.page(root) as (page, _, _):
         page.wait_for_selector(".option")
         _open(page, task)

@@ -114,7 +114,7 @@ class Arena:
         sides = WHOLE if made.before == made.after else (verdict,)
         found = {path: S_IMODE((self.root / path).stat().st_mode) for path in made.looks}
         for side, name in enumerate(WHOLE):
-            if name in sides and all(found[path] == looks[side] for path, looks in made.looks.items()):
+            if name in sides and all(found[path] == attributes[side] for path, attributes in made.looks.items()):
                 return name
         return f"mixed bytes of {verdict} and modes {' '.join(f'{path} {mode:o}' for path, mode in found.items())}"
 

@@ -144,8 +144,8 @@ def test_a_selector_of_what_is_in_a_closed_folder_is_not_reported_to_have_no_mod
 def test_a_selector_that_any_closed_folder_may_hold_names_them(answers: dict[str, Any]) -> None:
     answer = answers["path that may end there"]
     lead = "No module of the project has the path old, or a path that ends in it. "
-    told = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
-    assert answer["errors"][0]["message"] == lead + told
+    expected = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
+    assert answer["errors"][0]["message"] == lead + expected
     assert answer["next_actions"] == ["doctor", "search old"]
     exact = answers["exact path that cannot be there"]
     assert exact["errors"][0]["message"] == "No module of the project has the path pk/gone, from a source root on."
@@ -177,8 +177,8 @@ def test_who_refers_names_the_packages_that_may_hold_more(answers: dict[str, Any
 
 @pytest.mark.parametrize("question", ["references", "callers", "subclasses", "importers", "references again"])
 def test_a_file_that_cannot_be_decoded_is_reported_in_the_same_words(answers: dict[str, Any], question: str) -> None:
-    told = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
-    assert told in said(answers[question])
+    expected = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
+    assert expected in said(answers[question])
 
 
 def test_a_deletion_names_the_packages_that_may_hold_more(answers: dict[str, Any]) -> None:

@@ -225,8 +225,8 @@ def test_it_gets_the_files_that_changed_since_the_last_question(fake: Callable[[
     works.ask(stamps={"a.py": 1, "b.py": 1, "m.py": 1})
     works.ask(stamps={"a.py": 2, "c.py": 1, "m.py": 1})
     works.ask(stamps={"a.py": 2, "c.py": 1, "m.py": 1})
-    [told] = [each for each in works.told if each.get("method") == "workspace/didChangeWatchedFiles"]
-    kinds = {Path(each["uri"]).name: each["type"] for each in told["params"]["changes"]}
+    [message] = [each for each in works.told if each.get("method") == "workspace/didChangeWatchedFiles"]
+    kinds = {Path(each["uri"]).name: each["type"] for each in message["params"]["changes"]}
     assert kinds == {"a.py": 2, "b.py": 3, "c.py": 1}
 
 
@@ -270,8 +270,8 @@ def test_it_is_killed_when_the_interpreter_ends(ending: str, tmp_path: Path) -> 
         stderr=subprocess.DEVNULL,
         timeout=120,
     )
-    told = [json.loads(line) for line in (root / "diary").read_text().splitlines()]
-    pids = [each.get("started") or each.get("child") for each in told if "started" in each or "child" in each]
+    entries = [json.loads(line) for line in (root / "diary").read_text().splitlines()]
+    pids = [each.get("started") or each.get("child") for each in entries if "started" in each or "child" in each]
     assert len(pids) == 2
     assert all(map(gone, pids))
 

@@ -366,10 +366,10 @@ def test_nothing_goes_on_with_what_is_gone_or_was_replaced_or_runs_old_code(
     gone = "def gone():\n    return 1\n\n\nclass Gone:\n    pass\n"
     loaded = Loaded(trial, HOLDING.format("x = 1", "__slots__ = ()", "m = 1", "n", gone))
     module = loaded.module
-    held = eval(value, {"module": module})
-    module.hold(held)
+    kept = eval(value, {"module": module})
+    module.hold(kept)
     loaded.become(HOLDING.format("x = 2", "__slots__ = ('y',)", "m = 2", "n, m", ""))
-    expected = held if goes_on else None
+    expected = kept if goes_on else None
     assert module.HELD is expected
     assert module.A.held is expected
 

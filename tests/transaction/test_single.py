@@ -146,8 +146,8 @@ def test_while_the_disk_is_at_the_journal_new_content_is_written_in_our_own_fold
     project: Project,
 ) -> None:
     def look() -> None:
-        held = {f".bae-source/staging/{path.name}" for path in staged(project)}
-        seen.append(({path: it for path, it in picture(project.root).items() if path not in held}, len(held)))
+        staging = {f".bae-source/staging/{path.name}" for path in staged(project)}
+        seen.append(({path: it for path, it in picture(project.root).items() if path not in staging}, len(staging)))
 
     project.commit({"other.py": b""})
     before, seen = picture(project.root), list[tuple[object, int]]()

@@ -127,9 +127,9 @@ def test_one_that_is_killed_at_work_leaves_the_work_to_the_client(at: Place, slo
         )
         time.sleep(1)
         process.kill()
-        _, said = client.communicate(timeout=60)
+        _, output = client.communicate(timeout=60)
         assert client.returncode == 0
-        assert b"timed_out" in said
+        assert b"timed_out" in output
 
 
 def test_a_client_that_goes_away_ends_its_search(at: Place, slow: Path) -> None:
@@ -150,9 +150,9 @@ def test_ctrl_c_ends_the_client_and_the_server_stays(at: Place, slow: Path) -> N
         )
         time.sleep(1)
         client.send_signal(signal.SIGINT)
-        out, said = client.communicate(timeout=30)
+        out, output = client.communicate(timeout=30)
         assert (client.returncode, out) == (130, b"")
-        assert b"Traceback" not in said
+        assert b"Traceback" not in output
         at.answered(*GREP, folder=slow)
 
 
@@ -178,8 +178,8 @@ def test_another_version_in_its_place_has_it_end_and_answers_by_itself(
     shutil.copytree(REPOSITORY / "bae_source", copy / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
     with place(copy) as other, server(other) as process:
         expected = other.answered(*GREP, folder=project)
-        said = other.said(request(*GREP, folder=project).replace(b"\x000.1.0\n", b"\x000.2.0\n"))
-        assert said == meeting.DECLINED + meeting.ENDING
+        response = other.said(request(*GREP, folder=project).replace(b"\x000.1.0\n", b"\x000.2.0\n"))
+        assert response == meeting.DECLINED + meeting.ENDING
         assert process.wait(30) == 0
         assert other.run(*GREP, folder=project) == expected
     with place(copy) as other, server(other) as process:

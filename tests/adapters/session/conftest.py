@@ -113,5 +113,7 @@ class Here:
 @pytest.fixture
 def here(root: Path) -> Here:
     """A namespace in this process, at home."""
-    told: list[CallEvent] = []
-    return Here(Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), told.append), told)
+    events: list[CallEvent] = []
+    return Here(
+        Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), events.append), events
+    )
