@@ -415,7 +415,7 @@ def _alike(pattern: Proposal, number: int) -> Proposal:
     return replace(pattern, id=f"code_mod_{number:08x}", who=who, risk=risk, digest=f"{number:064x}")
 
 
-def looks(bench: Bench) -> None:
+def appearance(bench: Bench) -> None:
     """Look at widths, colours and contrast."""
     root = bench.project("looks")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few when the mail server restarts.")
@@ -461,7 +461,7 @@ STEPS: dict[str, Callable[[Bench], None]] = {
     "hostile": hostile,
     "busy": busy,
     "long": long,
-    "looks": looks,
+    "looks": appearance,
     "many": many,
 }
 

@@ -93,12 +93,12 @@ SINGLES = {
 
 SAME = {"a.py": b"A = 1\n", "pkg/b.py": b"B = 1\n"}
 DRESSED = {
-    "mode alone": Scenario(before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750)}),
+    "mode alone": Scenario(before=SAME, after=SAME, origins={}, permissions={"a.py": (0o644, 0o750)}),
     "several modes": Scenario(
-        before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750), "pkg/b.py": (0o755, 0o600)}
+        before=SAME, after=SAME, origins={}, permissions={"a.py": (0o644, 0o750), "pkg/b.py": (0o755, 0o600)}
     ),
     "mode beside an edit": Scenario(
-        before=SAME, after={**SAME, "pkg/b.py": b"B = 2\n"}, origins={}, looks={"a.py": (0o644, 0o750)}
+        before=SAME, after={**SAME, "pkg/b.py": b"B = 2\n"}, origins={}, permissions={"a.py": (0o644, 0o750)}
     ),
 }
 

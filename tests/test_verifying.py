@@ -75,7 +75,7 @@ def codes(outcome: Outcome) -> list[str]:
     return [notice.code for notice in outcome.warnings]
 
 
-def said(outcome: Outcome, code: str) -> str:
+def message_of(outcome: Outcome, code: str) -> str:
     return next(notice.message for notice in outcome.warnings if notice.code == code)
 
 
@@ -225,9 +225,10 @@ def test_a_test_that_cannot_be_looked_into_is_run_and_named(
     else:
         outcome = Source(root).edit(target, old="return 1", new="return 2", verify=["tests"])
     assert (
-        said(outcome, "failed_before") == "tests.test_send failed before the change, too: SyntaxError: invalid syntax"
+        message_of(outcome, "failed_before")
+        == "tests.test_send failed before the change, too: SyntaxError: invalid syntax"
     )
-    assert said(outcome, "no_tests") == "pytest ran none of the tests that reach what changed."
+    assert message_of(outcome, "no_tests") == "pytest ran none of the tests that reach what changed."
 
 
 TABLE = {
@@ -521,7 +522,7 @@ def test_examples_in_docstrings_judge_a_change_where_pytest_runs_them(root: Path
     assert "app.examples.twice (at app.examples:4): Expected: 4 Got: 6" in caught.value.message
     assert users(root) == before
     outcome = src.edit("app.examples.twice", old="x * 2", new="2 * x", verify=["tests"])
-    assert "app.examples.Box failed before the change, too" in said(outcome, "failed_before")
+    assert "app.examples.Box failed before the change, too" in message_of(outcome, "failed_before")
     assert "tests (1 passed, 1 failed before)" in verdict(outcome.checks)
 
 
@@ -569,7 +570,7 @@ def test_tests_that_passed_and_are_skipped_or_gone_with_a_change_are_named(root:
     expected = (
         "tests.test_send.test_skipped, tests.test_send.test_gone passed when all tests were run last, and with the "
     )
-    assert said(outcome, "passed_before") == f"{expected}change are skipped or gone."
+    assert message_of(outcome, "passed_before") == f"{expected}change are skipped or gone."
     src.undo(reload="off")
     outcome = src.edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
     assert "passed_before" not in codes(outcome)
@@ -578,7 +579,7 @@ def test_tests_that_passed_and_are_skipped_or_gone_with_a_change_are_named(root:
         {"do": "write", "target": "tests.test_send", "source": test.replace("gone", "other"), "overwrite": True},
     ]
     outcome = src.apply(changes, verify=["tests"])
-    assert "test_gone" not in said(outcome, "passed_before"), "its file is changed as well"
+    assert "test_gone" not in message_of(outcome, "passed_before"), "its file is changed as well"
 
 
 def test_checks_say_what_was_judged_and_are_no_warnings(root: Path) -> None:

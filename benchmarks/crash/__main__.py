@@ -93,7 +93,7 @@ def _calls(seed: int, arena: Arena) -> str:
 
 def _modes(seed: int, arena: Arena) -> str:
     chance, trials = random.Random(seed), 0
-    mode_alone = Scenario(before={"a.py": b"A = 1\n"}, after={"a.py": b"A = 1\n"}, origins={}, looks=MODES)
+    mode_alone = Scenario(before={"a.py": b"A = 1\n"}, after={"a.py": b"A = 1\n"}, origins={}, permissions=MODES)
     for made in (mode_alone, dressed(scenario(seed, 2), chance)):
         name = f"modes {seed}"
         trials += calls.kill_changes(arena, made, name)

@@ -42,7 +42,7 @@ def imports(trial: Trial) -> bool:
     return subprocess.run(fresh, cwd=trial.root, capture_output=True, check=False).returncode == 0
 
 
-def told(outcome: Outcome) -> dict[str, str]:
+def messages_of(outcome: Outcome) -> dict[str, str]:
     return {notice.code: notice.message for notice in outcome.warnings}
 
 
@@ -78,7 +78,7 @@ def test_an_import_is_reported_as_verified_where_one_was_tried(
 ) -> None:
     load(trial, "def f(): return 1\n")
     outcome = source.edit("app.core.f", "def f(): return 2", reload=reload, verify=verify)
-    assert set(told(outcome)) == ({"keeps_old_code"} if reload == "child" else set())
+    assert set(messages_of(outcome)) == ({"keeps_old_code"} if reload == "child" else set())
     assert outcome.text == f"Edited app.core.f. {expected}"
     assert imports(trial)
 
@@ -105,7 +105,7 @@ def test_a_loaded_module_that_did_not_import_before_keeps_what_it_has_and_the_ot
         tx.edit("app.core.f", "def f(): return 2")
         tx.edit("app.consts.LIMIT", "LIMIT = 2")
     assert tx.outcome is not None
-    messages = told(tx.outcome)
+    messages = messages_of(tx.outcome)
     assert "did not before this change either: ValueError: by hand." in messages["import_failed_before"]
     assert messages["keeps_old_code"] == "app.core keeps its old code in this process: it does not import."
     assert "return 2" in (trial.root / "app/core.py").read_text()
@@ -115,7 +115,7 @@ def test_a_loaded_module_that_did_not_import_before_keeps_what_it_has_and_the_ot
 def test_a_module_that_imports_in_this_process_only_is_loaded_again_here(trial: Trial, source: Source) -> None:
     guard = FAILS_HERE.replace(" in ", " not in ")
     module = load(trial, guard + "def f(): return 1\n")
-    messages = told(source.edit("app.core.f", "def f(): return 2"))
+    messages = messages_of(source.edit("app.core.f", "def f(): return 2"))
     assert list(messages) == ["import_failed_before"]
     assert module.f() == 2
 
@@ -141,7 +141,7 @@ def test_what_fails_here_is_blamed_if_it_was_other_code_that_failed_in_a_child(
         source.edit("app.core.f", "def f(a=missing): return 2", reload=reload)
     assert dict(vars(module)) == before
     assert "return 1" in (trial.root / "app/core.py").read_text()
-    messages = told(source.edit("app.core.f", "def f(): return 2", reload=reload))
+    messages = messages_of(source.edit("app.core.f", "def f(): return 2", reload=reload))
     assert "did not before this change either: ZeroDivisionError" in messages["import_failed_before"]
     assert importlib.import_module("app.core").f() == 2
 
@@ -151,6 +151,6 @@ def test_who_mends_one_of_two_faults_of_a_loaded_module_is_not_blamed_for_the_ot
 ) -> None:
     load(trial, "def f(): return 1\n")
     trial.write("app/core.py", "def f(): return 1\n\n\nx = first\ny = second\n")
-    messages = told(source.edit("app.core.x", "x = 1"))
+    messages = messages_of(source.edit("app.core.x", "x = 1"))
     assert "did not before this change either: NameError: name 'second'" in messages["import_failed_before"]
     assert list(messages) == ["import_failed_before", "keeps_old_code"]

@@ -77,23 +77,23 @@ def test_a_member_that_becomes_another_kind_is_named_and_what_is_held_goes_on(
     class Below(cls):  # type: ignore[misc, valid-type]
         pass
 
-    def held() -> dict[str, object]:
+    def answers() -> dict[str, object]:
         fresh = {name: (cls(), Below()) for name in stored}  # a cached property answers a second time from its cache
         return {name: [outcome_of(stored[name], each) for each in fresh[name]] for name in stored}
 
     stored = {named(name): vars(cls)[named(name)] for name, _ in before}
-    was = held()
+    was = answers()
     messages = patch(trial, f"{HEAD}{around}class A:\n{members(after, 'new', indent)}")["not_patched"]
     for other, _ in after:
         reason = f"it was {kind} and is {other} now; what holds the old one keeps it"
         assert f"{cls.__qualname__}.{named(other)} ({reason})" in messages
-    assert held() == was
+    assert answers() == was
     assert "old" in str(was)
     fresh = [str(outcome_of(vars(cls)[name], Below())) for name in stored]
     assert all("new" in each for each in fresh)
     trial.take_back()
     assert {name: vars(cls)[name] for name in stored} == stored
-    assert held() == was
+    assert answers() == was
 
 
 @pytest.mark.parametrize("kind", KINDS)

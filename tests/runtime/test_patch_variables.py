@@ -101,19 +101,19 @@ def test_variables_that_functions_set_go_on_when_another_function_is_patched_and
     module.get(), module.fill(), module.of_class(), module.S()
     other = module.T()
 
-    def held() -> list[object]:
+    def values() -> list[object]:
         return [
             module.CACHE, module.COUNT, module.LIMIT, module.FIRST, module.SECOND, module.A, module.B, module.ROWS,
             module.TABLE, module.UNTIL, module.S.count, module.S.mode, one.own(), module.S.Inner.last,
         ]  # fmt: skip
 
-    before = held()
+    before = values()
     assert before[:5] == [cache, 2, 7.5, "me", ("you",)]
     loaded.edit_other()
-    assert held() == before
+    assert values() == before
     loaded.source.undo(reload="patch")
     assert module.other() == 1
-    assert held() == before
+    assert values() == before
     assert (module.get() is cache, module.S() is one, module.T() is other) == (True, True, True)
     assert (module.COUNT, module.S.count) == (3, 3)
 

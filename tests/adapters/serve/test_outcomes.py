@@ -73,7 +73,7 @@ def package(tmp_path: Path) -> Path:
 
 def from_server(at: Place, *argv: str, folder: Path) -> tuple[int, bytes, bytes] | None:
     """Return what a server answers; None where it leaves the command to its process."""
-    response = at.said(request(*argv, folder=folder))
+    response = at.response(request(*argv, folder=folder))
     answer = parts_of(response.removeprefix(ACCEPTED))
     if answer is None:
         return None
@@ -296,5 +296,5 @@ def test_what_a_server_answers_is_every_query_of_one_word_that_starts_no_program
     ids=" ".join,
 )
 def test_nothing_else_is_carried_out_whatever_a_client_sends(at: Place, package: Path, argv: tuple[str, ...]) -> None:
-    assert at.said(request(*argv, folder=package)) == b"+-no read"
+    assert at.response(request(*argv, folder=package)) == b"+-no read"
     assert not (package / ".bae-source").exists()

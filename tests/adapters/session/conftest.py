@@ -96,7 +96,7 @@ class Here:
     """A namespace in this process, and the events that it told."""
 
     namespace: Namespace
-    told: list[CallEvent] = field(default_factory=list)
+    events: list[CallEvent] = field(default_factory=list)
 
     @property
     def names(self) -> Any:
@@ -105,8 +105,8 @@ class Here:
     @property
     def lines(self) -> list[str]:
         """The events since this was asked last, as lines."""
-        found = [event.line for event in self.told]
-        self.told.clear()
+        found = [event.line for event in self.events]
+        self.events.clear()
         return found
 
 
