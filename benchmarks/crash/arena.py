@@ -114,7 +114,7 @@ class Arena:
         sides = WHOLE if made.before == made.after else (verdict,)
         found = {path: S_IMODE((self.root / path).stat().st_mode) for path in made.permissions}
         for side, name in enumerate(WHOLE):
-            if name in sides and all(found[path] == attributes[side] for path, attributes in made.permissions.items()):
+            if name in sides and all(found[path] == pair[side] for path, pair in made.permissions.items()):
                 return name
         return f"mixed bytes of {verdict} and modes {' '.join(f'{path} {mode:o}' for path, mode in found.items())}"
 

@@ -121,10 +121,10 @@ def test_a_changed_decorator_is_named_and_what_is_held_runs_the_new_body(trial: 
     head = "import functools\n"
     case = Case(trial, head + "@functools.lru_cache(maxsize=1)\ndef f(): return 1\ndef g(): return 1\n")
     f, g = case.module.f, case.module.g
-    (messages,) = case.patch(
+    (message,) = case.patch(
         head + "@functools.lru_cache(maxsize=2)\ndef f(): return 2\n@functools.cache\ndef g(): return 2\n"
     )
-    assert messages == "not_patched: app.a: f (what stands for it hides it), g (its decorators changed)."
+    assert message == "not_patched: app.a: f (what stands for it hides it), g (its decorators changed)."
     f.cache_clear()
     assert f() == g() == 2
     assert case.module.f is not f
@@ -226,8 +226,8 @@ def test_a_dataclass_takes_other_methods_and_other_fields_are_named(trial: Trial
     old = data()
     assert case.patch(source.replace("return 1", "return 2")) == []
     assert (case.module.D, old.m(), old == data(), old < data(2)) == (data, 2, True, True)
-    (messages,) = case.patch(source.replace("    def", "    y: str = 'y'\n    def"))
-    assert messages == "not_patched: app.a: D (its fields changed: instances made before have the old ones)."
+    (message,) = case.patch(source.replace("    def", "    y: str = 'y'\n    def"))
+    assert message == "not_patched: app.a: D (its fields changed: instances made before have the old ones)."
     assert repr(data()) == "D(x=1, y='y')"
     assert case.module.D is data
 
@@ -259,8 +259,8 @@ def test_nested_functions_and_lambdas_that_are_alive_run_the_new_code(trial: Tri
 def test_a_closure_over_other_variables_is_named(trial: Trial) -> None:
     case = Case(trial, "def make(n):\n    def inner(): return n\n    return inner\n")
     inner = case.module.make(1)
-    (messages,) = case.patch("def make(n):\n    m = 2\n    def inner(): return n + m\n    return inner\n")
-    assert messages.startswith("not_patched: app.a: make.<locals>.inner (")
+    (message,) = case.patch("def make(n):\n    m = 2\n    def inner(): return n + m\n    return inner\n")
+    assert message.startswith("not_patched: app.a: make.<locals>.inner (")
     assert inner() == 1
     assert case.module.make(1)() == 3
 
@@ -431,9 +431,9 @@ def test_threads_that_call_meanwhile_never_find_an_argument_or_a_name_missing(tr
 def test_what_a_decorator_keeps_of_the_second_class_is_named(trial: Trial) -> None:
     trial.write("app/registry.py", "KNOWN = []\ndef register(cls):\n    KNOWN.append(cls)\n    return cls\n")
     case = Case(trial, "from app.registry import register\n@register\nclass A: pass\n")
-    messages, messages = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
-    assert messages.startswith("exists_twice: app.a.A: ")
-    assert messages.startswith("holds_old_objects: app.registry still hold")
+    twice, holding = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
+    assert twice.startswith("exists_twice: app.a.A: ")
+    assert holding.startswith("holds_old_objects: app.registry still hold")
 
 
 def test_what_is_not_loaded_is_tried_in_a_child(trial: Trial) -> None:

@@ -130,8 +130,8 @@ def test_functions_of_two_branches_that_are_exchanged_stay_what_they_are(trial: 
     a, b = case.module.make("a"), case.module.make("b")
     assert case.patch(source.format("b", "b", "a")) == []
     assert (a(), b(), case.module.make("a")(), case.module.make("b")()) == ("a", "b", "a", "b")
-    (messages,) = case.patch(source.format("a", "A", "B"))
-    assert messages == f"not_patched: app.a: make.<locals>.run {OPEN}."
+    (message,) = case.patch(source.format("a", "A", "B"))
+    assert message == f"not_patched: app.a: make.<locals>.run {OPEN}."
     assert (a(), b()) == ("a", "b")
 
 
@@ -220,9 +220,9 @@ def test_a_nested_function_that_was_renamed_is_named(trial: Trial) -> None:
     case = Case(trial, source.format(1))
     trial.write("app/user.py", "from app.a import retry\n@retry\ndef g(): return 'g'\n")
     g = load("app.user").g
-    messages, messages = case.patch(source.format(2).replace("wrapper", "inner"))
-    assert messages.startswith("holds_old_objects: app.user still hold old objects of app.a")
-    assert messages == (
+    unpatched, holding = case.patch(source.format(2).replace("wrapper", "inner"))
+    assert holding.startswith("holds_old_objects: app.user still hold old objects of app.a")
+    assert unpatched == (
         "not_patched: app.a: retry.<locals>.wrapper "
         "(none has that name now, and one that was made before keeps the old code)."
     )
@@ -235,8 +235,8 @@ def test_changed_defaults_of_a_nested_function_are_named(trial: Trial) -> None:
     inner = case.module.make()
     assert case.patch(source.replace("old", "new")) == []
     assert inner() == (1, "new")
-    (messages,) = case.patch(source.replace("a=1", "a=2"))
-    assert messages == (
+    (message,) = case.patch(source.replace("a=1", "a=2"))
+    assert message == (
         "not_patched: app.a: make.<locals>.inner "
         "(its statement changed, and one that was made before keeps its defaults)."
     )
@@ -286,11 +286,11 @@ def test_a_module_whose_objects_are_set_aside_is_named(trial: Trial) -> None:
     user = load("app.user")
     gc.freeze()
     try:
-        messages, messages = case.patch(source.replace("return 1", "return 2"))
+        unpatched, holding = case.patch(source.replace("return 1", "return 2"))
     finally:
         gc.unfreeze()
-    assert messages.startswith("not_patched: app.a: gc.freeze set the objects aside")
-    assert messages.startswith("holds_old_objects: app.user still hold")
+    assert unpatched.startswith("not_patched: app.a: gc.freeze set the objects aside")
+    assert holding.startswith("holds_old_objects: app.user still hold")
     assert (user.f(), user.g()) == (2, 1)
 
 
