@@ -271,7 +271,7 @@ class Reason(Enum):
     EVALUATED_PERHAPS = ("the value runs code, which would run on some ways alone", "x = go(); y and send(x)")
     STATE_MAY_CHANGE = ("code in between may change what the value reads", "x = y.size; y.clear(); send(x)")
     RUNS_BEHIND = (
-        "the value runs code, which would run behind what is evaluated before it here",
+        "the value runs code, which would run later than code that now follows it",
         "x = go(); wait(); send(x)",
     )
     CAUGHT_HERE = ("an exception that the value raises would be handled here", "x = y[0]; try: send(x)")

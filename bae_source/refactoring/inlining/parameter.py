@@ -128,7 +128,7 @@ class ParameterInlining:
             "unsafe_change",
             f"{self.address} cannot be inlined: {why}",
             unchanged=True,
-            hints=["Edit its default, or take it away with change_signature once no body reads it."],
+            hints=["Give it one default, or take it away with change_signature once no body reads it."],
         )
 
     def _check_defaults(self) -> None:
