@@ -10,6 +10,7 @@ from typing import Any
 from bae_source.engine.registry import request
 from bae_source.engine.service import Context, Service
 from bae_source.model.outcome import Outcome
+from tests.operations.trees import put
 
 MODS = '''"""Codemods of the project."""
 
@@ -97,10 +98,7 @@ USUAL = Context(reload="off")
 
 def laid(root: Path, files: Mapping[str, str | bytes] = FILES) -> Path:
     """Lay out a project, and return its root."""
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return root
+    return put(root, files)
 
 
 _OURS = frozenset({".bae-source", ".git", "__pycache__"})

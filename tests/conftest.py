@@ -38,8 +38,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _folder_without_plugins: list[str] = []
-_MOST_OPEN = 300
-"""Files of this process; connections of engines that are in a circle stay open until they are collected."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -82,13 +80,8 @@ def pytest_collection_finish() -> None:
     """Have the collector of garbage pass over all these tests, which stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.collect()  # it begins with the old ones once there are a quarter more than at the last time: of none, now
     gc.enable()
-
-
-def pytest_runtest_teardown() -> None:
-    """Let go of files that only wait to be collected, before there are too many for other tests."""
-    if Path("/proc/self/fd").is_dir() and len(os.listdir("/proc/self/fd")) > _MOST_OPEN:  # noqa: PTH208
-        gc.collect()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from bae_source.refactoring.planning.choice import by_reason
 from bae_source.refactoring.planning.plan import planned_files
 
 _MOST_NAMED = 5
+_SECONDS = 60.0
 
 
 class RunCodemod(Request, frozen=True, kw_only=True):
@@ -79,7 +80,7 @@ class RunCodemod(Request, frozen=True, kw_only=True):
     generated: Annotated[bool, described("Run it on files that say @generated, too.")] = False
     time_limit: Annotated[
         float, described("Seconds after which it is stopped on a file.", gt=0, le=3600, seldom=True)
-    ] = 60.0
+    ] = _SECONDS
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
@@ -161,7 +162,7 @@ class RunCodemod(Request, frozen=True, kw_only=True):
         report = result.report
         many = counted(len(report.unsure), "file")
         others = f", beside {len(report.changed):,} that would change" if report.changed else ""
-        leaving = self._again(unsure="leave", then="changes the others, and leaves these as they are.")
+        leaving = self._again(unsure="leave", then="goes on with the others, and leaves these as they are.")
         return Refused(
             "unsafe_change",
             f"Nothing was changed: {name} failed on {many} of {count:,}{others}. {by_reason(report.unsure)}",
@@ -172,8 +173,14 @@ class RunCodemod(Request, frozen=True, kw_only=True):
     def _again(self, *, then: str, **other: Any) -> Call:
         """Return the call of this change with other choices."""
         given = {
-            "scope": self.scope, "settings": self.settings, "stubs": self.stubs, "generated": self.generated, **other
-        }  # fmt: skip
+            "scope": self.scope,
+            "settings": self.settings,
+            "stubs": self.stubs,
+            "generated": self.generated,
+            "check": self.check,
+            "time_limit": self.time_limit if self.time_limit != _SECONDS else None,
+            **other,
+        }
         return Call("codemod", codemod=self.codemod, then=then, **{key: each for key, each in given.items() if each})
 
     def _summary(self, name: str, result: Result, count: int) -> str:

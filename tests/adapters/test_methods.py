@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.context import Context
 from bae_source.model.request import Request, parameters
+from tests.project.test_pool import open_files
 
 STUB = Path(stub.__file__).with_name("verbs.pyi")
 
@@ -122,3 +124,30 @@ def test_the_message_is_the_one_that_a_tool_gives(src: Source, project: Path) ->
 def test_what_is_no_list_of_requests_is_refused_at_the_door(src: Source) -> None:
     for wrong in (3, [1, 2], "text", None):
         assert "requests" in refusal(src.apply, wrong).message
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc")
+def test_an_engine_has_no_file_open_once_nothing_uses_it(project: Path) -> None:
+    def cache() -> list[str]:
+        return [place for place in open_files().values() if place.startswith(str(project)) and "/facts-" in place]
+
+    def use() -> None:
+        source = Source(project).within(9_000)
+        transaction = source.transaction()
+        source.references("app.client.Client")
+        assert cache()
+        del source
+        assert cache(), "the transaction uses it"
+        transaction.abandon()
+
+    Source(project).references("app.client.Client")
+    gc.disable()
+    try:
+        use()
+        assert cache() == []
+        (project / "app/broken.py").write_text("from app.client import Client\nClient(\n")
+        use()
+        gc.collect()  # an error that the engine keeps has frames that use it
+        assert cache() == []
+    finally:
+        gc.enable()

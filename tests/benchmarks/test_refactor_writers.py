@@ -19,6 +19,7 @@ from benchmarks.refactor.subjects import Renaming
 from benchmarks.refactor.table import ABOUT, Fared, Measured, markdown
 from benchmarks.refactor.tool_server import ToolServer
 from tests.benchmarks.read.test_peers import installed
+from tests.operations.trees import put
 
 METHOD = Renaming(
     kind="method",
@@ -84,11 +85,7 @@ if old[-1] == "C":
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    for path, text in PROJECT.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    return root
+    return put(tmp_path / "project", PROJECT)
 
 
 def unchanged(root: Path) -> bool:

@@ -69,7 +69,7 @@ def test_the_call_in_python_and_as_a_tool_makes_the_same_request(
     more = {} if kind.family == "ast" else {"budget": 500, "cursor": "0"}
     offered = call_of(asked, **more)
     door = Recorder(HistoryError("nothing_to_undo", "It was made."))
-    monkeypatch.setattr(api, "Service", lambda *_, **__: SimpleNamespace(run=partial(door, tmp_path, {})))
+    monkeypatch.setattr(api, "Service", lambda *_, **__: SimpleNamespace(run=partial(door, tmp_path, {}), close=int))
     source = Source(tmp_path)
     names = {verb: getattr(source, verb) for verb in REQUESTS.verbs if hasattr(source, verb)}
     with pytest.raises(HistoryError):

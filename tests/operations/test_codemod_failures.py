@@ -136,6 +136,29 @@ class Removes(Base):
         os.remove(self.context.filename)
 
 
+import shutil
+import tempfile
+
+
+class RemovesFolder(Base):
+    def act(self, node):
+        shutil.rmtree(os.path.dirname(self.context.filename))
+
+
+class Moves(Base):
+    def act(self, node):
+        folder = os.open(os.path.dirname(self.context.filename), os.O_RDONLY)
+        os.rename("core.py", "/nowhere", src_dir_fd=folder)
+
+
+class UsesOwnFolder(Base):
+    def act(self, node):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(folder + "/inner")
+            open(folder + "/inner/core.py", "w").close()
+        return node
+
+
 class WritesUnseen(Base):
     def act(self, node):
         os.system("echo '# unseen' >> " + self.context.filename)
@@ -184,6 +207,8 @@ def refused(root: Path, name: str, **arguments: object) -> ResourceError:
         ("Foreign", "its output is utf-8, and says that it is iso-8859-1"),
         ("Writes", "it writes to app/core.py itself"),
         ("Removes", "it writes to app/core.py itself"),
+        ("RemovesFolder", "it writes to app/"),
+        ("Moves", "it writes to app/core.py itself"),
     ],
 )
 def test_a_file_on_which_it_fails_is_named_and_nothing_changes(name: str, expected: str, root: Path) -> None:
@@ -195,6 +220,16 @@ def test_a_file_on_which_it_fails_is_named_and_nothing_changes(name: str, expect
     [place] = error.details["report"]["unsure"]
     assert (place["module"], place["certainty"]) == ("app.core", "unsure")
     assert place["reason"].startswith(f"the codemod fails on it: {expected}")
+
+
+def test_a_refused_check_offers_a_call_that_still_only_checks(root: Path) -> None:
+    before = contents(root)
+    [hint] = refused(root, "Raises", check=True).hints
+    assert hint.startswith(
+        "codemod tools.bad:Raises app --check --time-limit 4.0 --unsure leave goes on with the others"
+    )
+    assert ran(root, "tools.bad:Raises", check=True, unsure="leave").status == "planned"
+    assert contents(root) == before
 
 
 def test_the_others_change_where_that_is_wanted_and_as_the_draft_that_was_kept(root: Path) -> None:
@@ -271,6 +306,11 @@ def test_it_may_write_elsewhere(root: Path, tmp_path: Path) -> None:
     beside = tmp_path / "beside"
     service(root, BESIDE=str(beside)).run(request("codemod", {"codemod": "tools.bad:WritesElsewhere"}), USUAL)
     assert beside.read_text().isdigit()
+
+
+def test_it_may_have_a_folder_of_its_own(root: Path) -> None:
+    outcome = ran(root, "tools.bad:UsesOwnFolder")
+    assert (outcome.status, contents(root)["app/core.py"]) == ("applied", FILES["app/core.py"].encode())
 
 
 def test_a_file_that_is_written_meanwhile_is_not_overwritten(root: Path) -> None:

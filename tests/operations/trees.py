@@ -27,11 +27,16 @@ PACKAGE: Mapping[str, str | bytes] = {
 
 def laid(root: Path, files: Mapping[str, str | bytes] = PACKAGE) -> Source:
     """Lay out a project and open it."""
+    return Source(put(root, files))
+
+
+def put(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Lay out a project, and return its root."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return Source(root)
+    return root
 
 
 def picture(root: Path) -> Picture:

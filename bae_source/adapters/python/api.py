@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msgspec.structs import replace
 
 from bae_source.adapters.python.methods import method_of, named, return_of, valued
-from bae_source.adapters.python.transacting import Transaction
+from bae_source.adapters.python.transacting import Transaction, User
 from bae_source.adapters.python.verbs import Verbs
 from bae_source.engine.meta.service import Meta
 from bae_source.engine.registry import REQUESTS, takes
@@ -49,9 +49,8 @@ class Source(Verbs):
     def __init__(self, root: str | os.PathLike[str] | None = None, *, who: str | None = None) -> None:
         if root is not None and not isinstance(root, (str, os.PathLike)):
             raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
-        self._service = Service(
-            Path(root) if root is not None else find_root(Path.cwd(), os.environ), environment=os.environ
-        )
+        folder = Path(root) if root is not None else find_root(Path.cwd(), os.environ)
+        self._use(Service(folder, environment=os.environ))
         self._context = Context(who=who, calls="python")
         self._limits: dict[str, Any] = {}
 
@@ -83,7 +82,7 @@ class Source(Verbs):
         if isinstance(self._service, Meta):
             raise RequestError("invalid_arguments", "This is bae_source itself already.", hints=["Leave one meta out."])
         other = copy(self)
-        other._service = Meta(environment=os.environ, stays=True)  # noqa: SLF001  # here, too
+        other._use(Meta(environment=os.environ, stays=True))  # noqa: SLF001  # here, too
         other._limits = {}  # noqa: SLF001
         return other
 
@@ -110,7 +109,11 @@ class Source(Verbs):
         kind = named("apply")
         values = values_of(kind, steering(kind), {**how, "why": reason})
         context = checked(replace(self._context, **values))
-        return Transaction(self._service.draft(reason), context)
+        return Transaction(self._service.draft(reason), context, self._user)
+
+    def _use(self, service: Service) -> None:
+        """Take an engine, and let go of its files with the last object that uses it: it is in circles itself."""
+        self._service, self._user = service, User(service)
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call."""

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bae_source.engine.drafting import Draft
+    from bae_source.engine.service import Service
+
+
+class User:
+    """Stands for all objects that use one engine; they share it, and the engine's files are closed with it.
+
+    A finalizer in its place would keep the engine, and with it errors whose tracebacks lead to those objects, for ever.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def __del__(self) -> None:
+        self._service.close()
 
 
 class Transaction(CodeVerbs):
@@ -33,8 +47,9 @@ class Transaction(CodeVerbs):
         outcome: what the commit came to; None before.
     """
 
-    def __init__(self, draft: Draft, context: Context) -> None:
+    def __init__(self, draft: Draft, context: Context, user: User) -> None:
         self._draft = draft
+        self._user = user
         self._context = context
         self.outcome: Outcome | None = None
         self._ended = False

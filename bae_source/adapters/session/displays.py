@@ -31,6 +31,8 @@ from bae_source.model.context import Context
 from bae_source.model.request import summary
 
 _WIDTH = 100
+_LONGEST_CALL = 76
+"""Characters of a call in the table of tools, which `help` shows in full."""
 _LEAST_TEXT = 8
 _MOST_LISTED = 24
 _MOST_BRANCHES = 12
@@ -197,7 +199,7 @@ def _tool(name: str, verb: str, profile: Profile) -> tuple[str, str]:
         return relay_shown(verb), relay.summary
     kind = REQUESTS.named(verb)
     assert kind is not None, "verbs come from the registry"
-    return signature(verb, _WIDTH - 2, name), summary(kind)
+    return signature(verb, _LONGEST_CALL, name), summary(kind)
 
 
 def _places(spot: Spot) -> Iterator[Section]:

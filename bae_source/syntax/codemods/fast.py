@@ -5,7 +5,6 @@
     Matcher….on_visit, on_leave,    look for matchers of each function, at each node and attribute, also where no
     on_visit_attribute, …           function of the codemod has any
     _gather_…                       look for them on each of a visitor's 600 attributes, for each file anew
-    CSTNode.visit                   asks an abstract class whether a node is one, and whether a visitor is one
 
 Invariant: a function of libcst is replaced only where its source is the one that is known here.
 """
@@ -19,7 +18,6 @@ from typing import Any
 
 _KNOWN: dict[str, str] = {
     "Codemod._handle_metadata_reference": "47b2294017a8e978",
-    "CSTNode.visit": "332bae9af1c67496",
     "_gather_constructed_visit_funcs": "ad3e82129254345a",
     "_gather_constructed_leave_funcs": "76ab36b58f1e84e7",
     "_gather_matchers": "71d18b2dd0161eae",
@@ -56,8 +54,6 @@ def install() -> None:
 
     if _is_known(getattr(_codemod.Codemod, "_handle_metadata_reference", None)):
         vars(_codemod)["MetadataWrapper"] = _wrapping(vars(_codemod)["MetadataWrapper"])
-    if _is_known(libcst.CSTNode.visit):
-        libcst.CSTNode.visit = _visiting(libcst)  # type: ignore[method-assign]
     for kind, base in (
         (_visitors.MatcherDecoratableTransformer, libcst.CSTTransformer),
         (_visitors.MatcherDecoratableVisitor, libcst.CSTVisitor),
@@ -147,30 +143,3 @@ def _is_unmarked(kind: type, marks: tuple[str, ...]) -> bool:
         if not is_plain or any(hasattr(value, mark) for mark in marks):
             return False
     return True
-
-
-def _visiting(libcst: Any) -> Any:
-    """Return `CSTNode.visit`, which asks for each class once what its instances are."""
-    from libcst._flatten_sentinel import FlattenSentinel
-    from libcst._removal_sentinel import RemovalSentinel
-
-    results = (libcst.CSTNode, RemovalSentinel, FlattenSentinel)
-    visitors: dict[type, bool] = {}
-    fine: set[type] = set()
-
-    def visit(self: Any, visitor: Any) -> Any:
-        updated = self._visit_and_replace_children(visitor) if visitor.on_visit(self) else self
-        kind = type(visitor)
-        if kind not in visitors:
-            visitors[kind] = isinstance(visitor, libcst.CSTVisitor)
-        if visitors[kind]:
-            visitor.on_leave(self)
-            return self
-        left = visitor.on_leave(self, updated)
-        if type(left) not in fine:
-            if not isinstance(left, results):
-                raise libcst.CSTValidationError(f"a visitor gives a {type(left).__name__} in the place of a node")
-            fine.add(type(left))
-        return left
-
-    return visit

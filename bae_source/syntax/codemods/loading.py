@@ -27,9 +27,18 @@ _SETTINGS_FILE = ".libcst.codemod.yaml"
 _MARKER = "@gen" + "erated"
 _OURS = ("libcst", "yaml", "_yaml")
 _NEEDS_SERVER = "TypeInferenceProvider"
-_WRITES = frozenset(
-    "os." + each for each in ("remove", "rename", "rmdir", "mkdir", "link", "symlink", "truncate", "chmod", "chown")
-)
+_WRITES = {
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    "os.mkdir": ((0, 2),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.link": ((1, 3),),
+    "os.symlink": ((1, 2),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.truncate": ((0, -1),),
+}
+"""By event, where its arguments have a path that is written, and the folder that it is seen from; -1 for none."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _TO_LOAD = 10.0
 """Seconds that an import may take beyond those of a file."""
@@ -89,13 +98,20 @@ class Guard:
             if isinstance(flags, int) and flags & _WRITING:
                 self._check(path)
         elif event in _WRITES:
-            for each in args[:2]:
-                self._check(each)
+            for place, folder in _WRITES[event]:
+                self._check(args[place], args[folder] if folder >= 0 else -1)
 
-    def _check(self, path: Any) -> None:
+    def _check(self, path: Any, folder: int = -1) -> None:
         if isinstance(path, bytes):
             path = os.fsdecode(path)
-        if not isinstance(path, str) or not os.path.abspath(path).startswith(self._lead):  # noqa: PTH100
+        if not isinstance(path, str):
+            return
+        if folder >= 0:
+            try:
+                path = os.path.join(os.readlink("/proc/self/fd/%d" % folder), path)  # noqa: PTH115, PTH118, UP031
+            except OSError:
+                return  # not known here; that files of the project changed is seen in the end
+        if not os.path.abspath(path).startswith(self._lead):  # noqa: PTH100
             return
         self.wanted = os.path.abspath(path)[len(self._lead) :]  # noqa: PTH100
         raise PermissionError(1, "a codemod may not write to the project, which is done when all is planned", path)
@@ -164,25 +180,25 @@ class _Ours:
 
 def _module(name: str, request: dict[str, Any]) -> Any:
     """Import the codemod's module; one of those folders that LibCST's own settings name will do."""
-    names = [name]
+    found = _imported(name)
+    if found is None:
+        folders = _config(request["project"], only_modules=True)["modules"]
+        every = (_imported(folder + "." + name) for folder in folders)
+        found = next((each for each in every if each is not None), None)
+    if found is None:
+        raise Stopped("symbol_not_found", f"There is no module {name} that the project's Python can import")
+    return found
+
+
+def _imported(name: str) -> Any:
+    """Import a module; None where there is none of that name."""
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if not (error.name and (name + ".").startswith(error.name + ".")):
-            raise _unloaded(name, error) from error
     except BaseException as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing and (name + ".").startswith(missing + "."):
+            return None
         raise _unloaded(name, error) from error
-    folders = _config(request["project"], only_modules=True)["modules"]
-    for each in (folder + "." + name for folder in folders):
-        names.append(each)
-        try:
-            return importlib.import_module(each)
-        except ModuleNotFoundError as error:
-            if not (error.name and (each + ".").startswith(error.name + ".")):
-                raise _unloaded(each, error) from error
-        except BaseException as error:
-            raise _unloaded(each, error) from error
-    raise Stopped("symbol_not_found", f"There is no module {name} that the project's Python can import")
 
 
 def _unloaded(name: str, error: BaseException) -> Stopped:

@@ -194,7 +194,7 @@ def _fresh(given: dict[str, Any]) -> dict[str, Any]:
     """Return settings that no other file's codemod has had in its hands."""
     try:
         return copy.deepcopy(given)
-    except Exception:  # noqa: BLE001 - such as that an open file cannot be copied
+    except (TypeError, copy.Error):  # such as an open file
         return given
 
 

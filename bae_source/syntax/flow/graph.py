@@ -239,12 +239,13 @@ class Graph:
         self._value(node.values[-1])
         self._now = [*self._now, *ends]
 
-    def _choice(self, node: ast.IfExp) -> None:
+    def _choice(self, node: ast.If | ast.IfExp) -> None:
+        part: Callable[[Any], None] = self._suite if isinstance(node, ast.If) else self._value
         holds, fails = self._condition(node.test)
         self._now = holds
-        self._value(node.body)
+        part(node.body)
         ends, self._now = self._now, fails
-        self._value(node.orelse)
+        part(node.orelse)
         self._now = [*ends, *self._now]
 
     def _compare(self, node: ast.Compare) -> None:
@@ -372,14 +373,6 @@ class Graph:
         self._suite(node.body)
         self._act(node)
         self._bind(node, node.name)
-
-    def _if(self, node: ast.If) -> None:
-        holds, fails = self._condition(node.test)
-        self._now = holds
-        self._suite(node.body)
-        ends, self._now = self._now, fails
-        self._suite(node.orelse)
-        self._now = [*ends, *self._now]
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         self._value(node.iter)
@@ -542,7 +535,7 @@ class Graph:
         ast.FunctionDef: _define,
         ast.AsyncFunctionDef: _define,
         ast.ClassDef: _class,
-        ast.If: _if,
+        ast.If: _choice,
         ast.For: _for,
         ast.AsyncFor: _for,
         ast.While: _while,

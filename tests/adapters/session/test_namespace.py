@@ -287,7 +287,7 @@ def test_what_an_entry_shows(here: Here) -> None:
     assert "\nhome > source\nState: 3 packages and modules inside; no changes yet\n" in text
     assert "\n  read(target: str | Sequence[str] = '', …) -> str" in text
     assert "\n  app — An application. (1 subpackage, 3 modules)\n" in text
-    assert len(text.encode()) <= 9000
+    assert len(text.encode()) <= 8000
     assert here.namespace.described("source") == text
     assert here.namespace.described("source.app").startswith("app — An application.")
 
