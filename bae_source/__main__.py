@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _OBJECTS = 500_000
-"""How many more objects than before a process of our own may hold until it looks for cycles among them: what it held
-for one answer ends with it, and to look through that took a tenth of the time, but garbage stays bounded."""
+"""New objects after which a process of our own looks for cycles among them: one answer makes fewer, and ends with its
+process, so that no time goes into a search (a tenth of it, else), and garbage stays bounded."""
 
 
 _UNNEEDED = "typing_extensions"

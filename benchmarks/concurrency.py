@@ -39,10 +39,10 @@ def main() -> int:
         root = Path(folder)
         lay_out(root, asked.writers, asked.files)
         begun = time.perf_counter()
-        told = run(root, asked.writers, asked.edits, asked.files)
+        reports = run(root, asked.writers, asked.edits, asked.files)
         seconds = time.perf_counter() - begun
-        problems = lost(root, told, asked.files)
-    ends = Counter(end for writer in told for _, _, end in writer)
+        problems = lost(root, reports, asked.files)
+    ends = Counter(end for writer in reports for _, _, end in writer)
     print(f"{asked.writers} writers, {asked.edits} edits each, {asked.files} files, {seconds:.1f} s")
     print(f"ended:      {', '.join(f'{number} {end}' for end, number in sorted(ends.items()))}")
     print(f"throughput: {ends['applied'] / seconds:.1f} applied a second, {sum(ends.values()) / seconds:.1f} answered")
@@ -75,16 +75,16 @@ def run(root: Path, writers: int, edits: int, files: int) -> list[Told]:
         subprocess.Popen([*command, str(number), str(root), str(edits), str(files)], stdout=subprocess.PIPE, text=True)
         for number in range(writers)
     ]
-    told: list[Told] = [[] for _ in children]
+    reports: list[Told] = [[] for _ in children]
     for number, child in enumerate(children):
         output, _ = child.communicate()
-        told[number] = [tuple(each) for each in json.loads(output)] if output else [("", 0, "died")]
-    return told
+        reports[number] = [tuple(each) for each in json.loads(output)] if output else [("", 0, "died")]
+    return reports
 
 
 def write(number: int, root: Path, edits: int, files: int) -> Told:
     """Be one writer."""
-    source, chance, told = Source(root, who=f"writer {number}"), random.Random(number), []
+    source, chance, reports = Source(root, who=f"writer {number}"), random.Random(number), []
     for turn in range(1, edits + 1):
         module = f"pkg.m{chance.randrange(files)}"
         symbol = f"{module}.counter" if chance.random() < _SHARE else f"{module}.own{number}"
@@ -96,15 +96,15 @@ def write(number: int, root: Path, edits: int, files: int) -> Told:
                 source.edit(symbol, _function(symbol, value), if_match=text.etag, reload="off")
             else:
                 source.edit(symbol, _function(symbol, value), reload="off")
-            told.append((symbol, value, "applied"))
+            reports.append((symbol, value, "applied"))
         except ResourceError as error:
-            told.append((symbol, value, error.code))
-    return told
+            reports.append((symbol, value, error.code))
+    return reports
 
 
-def lost(root: Path, told: list[Told], files: int) -> list[str]:
+def lost(root: Path, reports: list[Told], files: int) -> list[str]:
     """Compare the files and the history with what the writers were told."""
-    applied = [(symbol, value) for writer in told for symbol, value, end in writer if end == "applied"]
+    applied = [(symbol, value) for writer in reports for symbol, value, end in writer if end == "applied"]
     expected: dict[str, int] = {}
     for symbol, value in applied:
         expected[symbol] = expected.get(symbol, 0) + 1 if symbol.endswith("counter") else value

@@ -135,12 +135,12 @@ class Bench:
 
     def proposes(self, root: Path, name: str, source: str, reason: str, *words: str, who: str = "bot") -> str:
         """Have an agent propose an edit, and return the proposal's name."""
-        said = self.ours(
+        answer = self.ours(
             root, "edit", name, "--source", "-", "--propose", reason, "--goal", "T-17", *words, given=source, who=who
         )
-        found = re.search(r"code_mod_[0-9a-f]{8}", said)
+        found = re.search(r"code_mod_[0-9a-f]{8}", answer)
         if found is None:
-            raise SystemExit(f"nothing was proposed: {said}")
+            raise SystemExit(f"nothing was proposed: {answer}")
         return found[0]
 
     @contextmanager
@@ -157,16 +157,16 @@ class Bench:
     def tab(self, context: BrowserContext, address: str) -> Page:
         """Open one more tab; what its console has to say counts as wrong."""
         page = context.new_page()
-        page.on("console", lambda said: self._hears(said))
+        page.on("console", lambda message: self._hears(message))
         page.on("pageerror", lambda error: self.check("no script fails", str(error), ""))
         page.goto(address)
         page.wait_for_selector("h1")
         return page
 
-    def _hears(self, said: ConsoleMessage) -> None:
+    def _hears(self, message: ConsoleMessage) -> None:
         """Count what the console has to say, but for answers that refuse, which the browser reports as well."""
-        if said.type in ("error", "warning") and "status of 409" not in said.text:
-            self.check("the console is quiet", f"{said.text} {said.location}", "")
+        if message.type in ("error", "warning") and "status of 409" not in message.text:
+            self.check("the console is quiet", f"{message.text} {message.location}", "")
 
     def picture(self, page: Page, name: str) -> None:
         """Keep a picture of a page, if that was asked for."""

@@ -105,10 +105,10 @@ def markup(bench: Bench) -> None:
         },
         {"do": "edit", "target": "app.core.LIMIT", "old": "3", "new": f"4  # {MARKUP}"},
     ]
-    said = bench.ours(
+    answer = bench.ours(
         root, "apply", "-", "--propose", MARKUP + LINK, "--goal", BREAKS, given=json.dumps(edits), who=who
     )
-    both = re.findall(r"code_mod_[0-9a-f]{8}", said)[0]
+    both = re.findall(r"code_mod_[0-9a-f]{8}", answer)[0]
     there = bench.ours(root, "edit", file, "--old", "one", "--new", MARKUP, "--propose", BREAKS, who=MARKUP)
     odd = re.findall(r"code_mod_[0-9a-f]{8}", there)[0]
     print("  saw:", there.splitlines()[0][:100])

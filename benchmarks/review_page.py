@@ -160,8 +160,8 @@ def parts(bench: Bench) -> None:
     root = bench.project("parts")
     edits = (("LIMIT", "3", "9"), ("_post", "bool(text) and bool(to)", "bool(text and to)"), ("greet", "Hello", "Hi"))
     requests = json.dumps([{"do": "edit", "target": f"app.core.{n}", "old": old, "new": new} for n, old, new in edits])
-    said = bench.ours(root, "apply", "-", "--propose", "three at once", given=requests)
-    task = re.findall(r"code_mod_[0-9a-f]{8}", said)[0]
+    answer = bench.ours(root, "apply", "-", "--propose", "three at once", given=requests)
+    task = re.findall(r"code_mod_[0-9a-f]{8}", answer)[0]
     with bench.page(root) as (page, _, _):
         page.wait_for_selector(".option")
         _open(page, task)
@@ -415,7 +415,7 @@ def _alike(pattern: Proposal, number: int) -> Proposal:
     return replace(pattern, id=f"code_mod_{number:08x}", who=who, risk=risk, digest=f"{number:064x}")
 
 
-def looks(bench: Bench) -> None:
+def appearance(bench: Bench) -> None:
     """Look at widths, colours and contrast."""
     root = bench.project("looks")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few when the mail server restarts.")
@@ -461,7 +461,7 @@ STEPS: dict[str, Callable[[Bench], None]] = {
     "hostile": hostile,
     "busy": busy,
     "long": long,
-    "looks": looks,
+    "looks": appearance,
     "many": many,
 }
 

@@ -299,10 +299,10 @@ def _listed(text: str) -> Listed:
 def _completeness(
     sections: Sequence[_Section], modules: set[str], version: tuple[int, int]
 ) -> tuple[bool | None, tuple[str, ...]]:
-    said = [section for section in sections if section.word in ("complete", "incomplete")]
-    if not said:
+    stated = [section for section in sections if section.word in ("complete", "incomplete")]
+    if not stated:
         return True, ()
-    (section,) = said
+    (section,) = stated
     if section.word == "complete":
         if section.value != "open":
             raise ValueError("an answer is complete unless the case says otherwise: open, or `--- incomplete`")

@@ -360,13 +360,13 @@ FOLLOWING = {
 }
 
 
-@pytest.mark.parametrize(("following", "said"), FOLLOWING.values(), ids=FOLLOWING)
+@pytest.mark.parametrize(("following", "expected"), FOLLOWING.values(), ids=FOLLOWING)
 def test_users_of_a_moved_name_are_named_as_all_changes_leave_them(
-    project: Path, following: list[dict[str, Any]], said: list[str]
+    project: Path, following: list[dict[str, Any]], expected: list[str]
 ) -> None:
     (project / "app" / "also.py").write_text("from app import core\n")
     outcome = Source(project).apply([MOVE, *following], dry_run=True)
-    assert [notice.message for notice in outcome.warnings if notice.code in LEFT] == said
+    assert [notice.message for notice in outcome.warnings if notice.code in LEFT] == expected
 
 
 def test_relative_imports_that_a_later_change_breaks_are_reported(project: Path) -> None:
@@ -387,8 +387,8 @@ def test_relative_imports_that_a_later_change_breaks_are_reported(project: Path)
         tx.move("app.also", "app.net.also")
         tx.write("app.net.base", core, overwrite=True)
     assert tx.outcome is not None
-    told = {notice.code: notice.message for notice in tx.outcome.warnings}
-    assert told["relative_imports"] == (
+    messages = {notice.code: notice.message for notice in tx.outcome.warnings}
+    assert messages["relative_imports"] == (
         "Relative imports to mend: app.net.base:1 meant app.uses and means app.net.uses now."
     )
 

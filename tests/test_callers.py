@@ -54,7 +54,7 @@ def test_my_last_change_is_never_that_of_another_caller(root: Path) -> None:
 
 def history(root: Path) -> list[dict[str, Any]]:
     found = Source(root).history().outcome.found
-    return [{"who": told.entry.who, "id": told.entry.id} for told in found]
+    return [{"who": listed.entry.who, "id": listed.entry.id} for listed in found]
 
 
 def test_the_name_in_the_environment_counts_for_python_and_functions_too(
@@ -110,8 +110,8 @@ def test_apply_takes_a_bare_list_and_the_words_of_every_door(root: Path, word: s
     assert done.returncode == 0, done.stderr
     assert lines(root) == ["A = 1", "B = 0", "D = 1", "C = 0"]
     assert (root / "n.py").read_text() == "X = 1\n"
-    [told] = Source(root).history().outcome.found
-    assert told.entry.why == ("" if bare else "because")
+    [entry] = Source(root).history().outcome.found
+    assert entry.entry.why == ("" if bare else "because")
 
 
 def test_new_source_that_is_there_twice_is_refused(root: Path) -> None:

@@ -109,8 +109,8 @@ def test_a_recovery_after_a_crash_is_reported_with_an_error_too(
     done = subprocess.run(command(root, *words, *form), capture_output=True, check=False, env=ENVIRONMENT)
     assert done.returncode in (3, 7)
     assert users(root) == before
-    said = json.loads(done.stdout)["warnings"][0]["message"] if form and words[0] != "ast" else done.stderr.decode()
-    assert "was interrupted, and was taken back: b, m." in said
+    message = json.loads(done.stdout)["warnings"][0]["message"] if form and words[0] != "ast" else done.stderr.decode()
+    assert "was interrupted, and was taken back: b, m." in message
     assert b"taken back" not in subprocess.run(command(root, *words), capture_output=True, check=False).stderr
 
 
@@ -166,12 +166,12 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
     take, waiting, ends = lock.take, list[float](), list[Callable[[], object]]()
 
     def taking(descriptor: int) -> lock.Taken | None:
-        held = take(descriptor)
-        if held is None and ends:
+        taken = take(descriptor)
+        if taken is None and ends:
             waiting.append(time.monotonic())
             if waiting[-1] - waiting[0] > A_WHILE:
                 ends.pop()()
-        return held
+        return taken
 
     def ask(
         words: tuple[str, ...], others: tuple[str, ...], *, status: int, dies: bool = False

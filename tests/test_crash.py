@@ -93,12 +93,12 @@ SINGLES = {
 
 SAME = {"a.py": b"A = 1\n", "pkg/b.py": b"B = 1\n"}
 DRESSED = {
-    "mode alone": Scenario(before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750)}),
+    "mode alone": Scenario(before=SAME, after=SAME, origins={}, permissions={"a.py": (0o644, 0o750)}),
     "several modes": Scenario(
-        before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750), "pkg/b.py": (0o755, 0o600)}
+        before=SAME, after=SAME, origins={}, permissions={"a.py": (0o644, 0o750), "pkg/b.py": (0o755, 0o600)}
     ),
     "mode beside an edit": Scenario(
-        before=SAME, after={**SAME, "pkg/b.py": b"B = 2\n"}, origins={}, looks={"a.py": (0o644, 0o750)}
+        before=SAME, after={**SAME, "pkg/b.py": b"B = 2\n"}, origins={}, permissions={"a.py": (0o644, 0o750)}
     ),
 }
 
@@ -171,8 +171,8 @@ def test_the_longest_recovery_has_a_line_of_its_own(
     monkeypatch.setattr(kills, "kill_commits", kill)
     monkeypatch.setattr(sys, "argv", ["crash", "--kills=7", "--applies=0", "--fresh=0", "--scenarios=0"])
     assert everything.main() == 0
-    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()[-2:]]
-    assert told == [
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert lines == [
         "recovery 200 times, ms: p50 1.0, p90 1.0, p99 1.0 (limit 100)",
         "longest 250.0 ms; 1 beyond the limit",
     ]
@@ -203,12 +203,12 @@ def test_the_next_command_recovers_even_if_it_only_reads_and_says_so(tmp_path: P
         assert (root / "pkg.py").read_bytes() == b"A = 2\n"
         if door == "api":
             text = Source(root).read("pkg.A")
-            told = [notice.message for notice in text.outcome.warnings]
+            messages = [notice.message for notice in text.outcome.warnings]
             assert text == "A = 1\n"
         else:
             words = [sys.executable, "-m", "bae_source", "read", "pkg.A", "--root", str(root)]
             done = subprocess.run(words, capture_output=True, text=True, check=True)
-            told = [done.stderr]
+            messages = [done.stderr]
             assert done.stdout == "A = 1\n"
-        assert "was interrupted, and was taken back: other, pkg." in told[0]
+        assert "was interrupted, and was taken back: other, pkg." in messages[0]
         assert (root / "pkg.py").read_bytes() == b"A = 1\n"

@@ -26,8 +26,8 @@ def longest_held(lock: Path, *watched: subprocess.Popen[bytes]) -> float:
     """Look at a lock until processes end, and return for how many seconds it was held the longest."""
     since, longest = None, 0.0
     while any(process.poll() is None for process in watched):
-        held, now = is_held_now(lock), time.monotonic()
-        since = (since or now) if held else None
+        is_locked, now = is_held_now(lock), time.monotonic()
+        since = (since or now) if is_locked else None
         longest = max(longest, now - (since or now))
         time.sleep(0.001)
     return longest

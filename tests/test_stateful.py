@@ -194,7 +194,11 @@ class Sequences(RuleBasedStateMachine):
     @rule()
     def look_back(self) -> None:
         listed = self.sources["me"].history(limit=1_000).outcome.found
-        marks = {told.entry.id: told.undone_by is not None for told in listed if told.entry.kind == "change"}
+        marks = {
+            operation.entry.id: operation.undone_by is not None
+            for operation in listed
+            if operation.entry.kind == "change"
+        }
         assert marks == {change.id: change.undone_by is not None for change in self.model.changes}
 
     def change(self, who: str, do: Callable[[Source], Outcome], *, possible: bool) -> None:

@@ -75,7 +75,7 @@ def codes(outcome: Outcome) -> list[str]:
     return [notice.code for notice in outcome.warnings]
 
 
-def said(outcome: Outcome, code: str) -> str:
+def message_of(outcome: Outcome, code: str) -> str:
     return next(notice.message for notice in outcome.warnings if notice.code == code)
 
 
@@ -225,9 +225,10 @@ def test_a_test_that_cannot_be_looked_into_is_run_and_named(
     else:
         outcome = Source(root).edit(target, old="return 1", new="return 2", verify=["tests"])
     assert (
-        said(outcome, "failed_before") == "tests.test_send failed before the change, too: SyntaxError: invalid syntax"
+        message_of(outcome, "failed_before")
+        == "tests.test_send failed before the change, too: SyntaxError: invalid syntax"
     )
-    assert said(outcome, "no_tests") == "pytest ran none of the tests that reach what changed."
+    assert message_of(outcome, "no_tests") == "pytest ran none of the tests that reach what changed."
 
 
 TABLE = {
@@ -477,9 +478,9 @@ def test_a_change_that_does_not_import_with_what_others_wrote_while_it_was_verif
     out, err = process.communicate(timeout=120)
     assert (process.returncode, b"app.other does not import" in out) == (6, True), err
     assert users(root) == was
-    told = json.loads(out)
-    assert "app.core changed while the change was judged" in told["errors"][0]["hints"][0]
-    assert [(each["name"].partition(" ")[0], each["result"]) for each in told["checks"]] == [
+    answer = json.loads(out)
+    assert "app.core changed while the change was judged" in answer["errors"][0]["hints"][0]
+    assert [(each["name"].partition(" ")[0], each["result"]) for each in answer["checks"]] == [
         ("command", "passed"),
         ("import", "failed"),
     ]
@@ -521,7 +522,7 @@ def test_examples_in_docstrings_judge_a_change_where_pytest_runs_them(root: Path
     assert "app.examples.twice (at app.examples:4): Expected: 4 Got: 6" in caught.value.message
     assert users(root) == before
     outcome = src.edit("app.examples.twice", old="x * 2", new="2 * x", verify=["tests"])
-    assert "app.examples.Box failed before the change, too" in said(outcome, "failed_before")
+    assert "app.examples.Box failed before the change, too" in message_of(outcome, "failed_before")
     assert "tests (1 passed, 1 failed before)" in verdict(outcome.checks)
 
 
@@ -566,8 +567,10 @@ def test_tests_that_passed_and_are_skipped_or_gone_with_a_change_are_named(root:
     src = Source(root)
     src.tests_run()
     outcome = src.edit("app.core.send", old="x + 1", new="x * 1", verify=["tests"])
-    told = "tests.test_send.test_skipped, tests.test_send.test_gone passed when all tests were run last, and with the "
-    assert said(outcome, "passed_before") == f"{told}change are skipped or gone."
+    expected = (
+        "tests.test_send.test_skipped, tests.test_send.test_gone passed when all tests were run last, and with the "
+    )
+    assert message_of(outcome, "passed_before") == f"{expected}change are skipped or gone."
     src.undo(reload="off")
     outcome = src.edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
     assert "passed_before" not in codes(outcome)
@@ -576,7 +579,7 @@ def test_tests_that_passed_and_are_skipped_or_gone_with_a_change_are_named(root:
         {"do": "write", "target": "tests.test_send", "source": test.replace("gone", "other"), "overwrite": True},
     ]
     outcome = src.apply(changes, verify=["tests"])
-    assert "test_gone" not in said(outcome, "passed_before"), "its file is changed as well"
+    assert "test_gone" not in message_of(outcome, "passed_before"), "its file is changed as well"
 
 
 def test_checks_say_what_was_judged_and_are_no_warnings(root: Path) -> None:
@@ -609,9 +612,9 @@ def test_an_edit_says_that_it_was_imported_and_what_was_not(root: Path) -> None:
 def test_what_fails_is_a_check_of_the_error(root: Path) -> None:
     words = ["edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", "--verify", "cycles", "--verify", "tests"]
     command = [sys.executable, "-m", "bae_source", *words, "--verify", "command true", "--root", str(root), "--json"]
-    told = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
-    assert told["status"] == "error"
-    assert [(check["name"], check["result"]) for check in told["checks"]] == [
+    answer = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    assert answer["status"] == "error"
+    assert [(check["name"], check["result"]) for check in answer["checks"]] == [
         ("import", "passed"),
         ("tests", "failed"),
         ("command true", "not_run"),
@@ -630,10 +633,10 @@ def test_no_budget_cuts_what_was_verified(tmp_path: Path, budget: str, dry: bool
     (tmp_path / "changes.json").write_text(json.dumps({"requests": requests}))
     words = ["apply", "changes.json", "--verify", "import", "--budget", budget, "--json"]
     command = [sys.executable, "-m", "bae_source", *words, *(["--dry-run"] if dry else [])]
-    told = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
-    assert [(each["name"], each["result"]) for each in told["checks"]] == [("import", "passed")]
-    assert "Verified: import." in told["text"]
-    assert "shortened" in [each["code"] for each in told["warnings"]] or budget == "2000"
+    answer = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert [(each["name"], each["result"]) for each in answer["checks"]] == [("import", "passed")]
+    assert "Verified: import." in answer["text"]
+    assert "shortened" in [each["code"] for each in answer["warnings"]] or budget == "2000"
 
 
 def test_a_test_module_that_changes_along_is_no_reason_to_say_that_nothing_was_imported(root: Path) -> None:

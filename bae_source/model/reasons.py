@@ -155,7 +155,7 @@ class Reason(Enum):
     MADE_BY_CODE = ("{what} is made by code that names {name}", "partial(send, 1)()")
 
     # Classes below a class, and their members.
-    BASE_UNSURE = ("it is below a class of which it is not sure that it is below", "class D(MaybeBelow): ...")
+    BASE_UNSURE = ("its base may be below the class, or not", "class D(MaybeBelow): ...")
     BASE_OR_BELOW = ("its base may be the class or one below it", "class Own(type(self)): ...")
     BASE_DECORATED = ("its base is what it decorates", "@extended; class C: ...")
     BASE_GIVEN = ("its base is the parameter {name}, which is given {owner}", "def made(kind): class C(kind): ...")
@@ -187,16 +187,19 @@ class Reason(Enum):
         "a class below may be called here, whose constructor is another",
         "type(self)(1), where a class below has an __init__",
     )
-    HANDED_ON_BY = ("{decorator}, which decorates it, may call it with what it took", "@app.route(...); def f(x): ...")
+    HANDED_ON_BY = (
+        "{decorator}, which decorates it, may call it with its old arguments",
+        "@app.route(...); def f(x): ...",
+    )
     CALLED_TOGETHER = (
-        "a call of the class reaches it, too, and it takes what it took",
+        "a call of the class reaches it, too, with its old arguments",
         "class A: def __new__(cls, a): ..., where __init__ changes",
     )
-    CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
-    HANDED_ON = ("it is handed on here, and may be called with what it took", "map(send, items)")
+    CALLED_BY_PYTHON = ("Python calls it at places that do not name it", "def __call__(self, x): ...")
+    HANDED_ON = ("it is handed on here, and may be called with its old arguments", "map(send, items)")
     DECORATES = ("it decorates here, and is called with what it decorates", "@send; def f(): ...")
     RAISED = ("its instance is made here by raise, without arguments", "raise Failure")
-    BOUND_TO_ANOTHER = ("it is bound to something else here, which takes what it took", "send = other")
+    BOUND_TO_ANOTHER = ("it is bound to something else here, which takes the old arguments", "send = other")
     NO_PLACE = ("its signature cannot go along: {why}", "class Below: def send(self, a, b=1): ...")
 
     # Places that a replacement may not fit.
@@ -268,7 +271,7 @@ class Reason(Enum):
     EVALUATED_PERHAPS = ("the value runs code, which would run on some ways alone", "x = go(); y and send(x)")
     STATE_MAY_CHANGE = ("code in between may change what the value reads", "x = y.size; y.clear(); send(x)")
     RUNS_BEHIND = (
-        "the value runs code, which would run behind what is evaluated before it here",
+        "the value runs code, which would run later than code that now follows it",
         "x = go(); wait(); send(x)",
     )
     CAUGHT_HERE = ("an exception that the value raises would be handled here", "x = y[0]; try: send(x)")

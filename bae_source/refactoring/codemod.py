@@ -161,11 +161,11 @@ class RunCodemod(Request, frozen=True, kw_only=True):
     def _unsafe(self, name: str, result: Result, count: int) -> Refused:
         report = result.report
         many = counted(len(report.unsure), "file")
+        others = f", beside {len(report.changed):,} that would change" if report.changed else ""
         leaving = self._again(unsure="leave", then="goes on with the others, and leaves these as they are.")
         return Refused(
             "unsafe_change",
-            f"Nothing was changed: {name} failed on {many} of {count:,}, beside {len(report.changed):,} that would "
-            f"change. {by_reason(report.unsure)}",
+            f"Nothing was changed: {name} failed on {many} of {count:,}{others}. {by_reason(report.unsure)}",
             hints=[leaving] if report.changed else ["Mend the codemod first."],
             details={REPORT: report.as_data()},
         )

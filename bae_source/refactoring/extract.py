@@ -7,9 +7,12 @@ extract app.net.send --code 'len(data) * 8' --as bits --kind variable
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import structs
 
 from bae_source.errors import RequestError
+from bae_source.model.call import Call, call_of
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.naming.resolve import Resolved
@@ -104,7 +107,7 @@ class Extract(Request, frozen=True, kw_only=True):
         within = group_span(outline, group.members) if group is not None and group.members else None
         code = read_code(resolved.module.name, workspace.source(resolved.module))
         lines = parse_range(self.lines) if self.lines is not None else None
-        piece = choose(code, str(resolved.address), within, lines, self.code, several=self.similar)
+        piece = choose(code, str(resolved.address), within, lines, self.code, again=self._again, several=self.similar)
         kind = self.kind
         if kind is None and name.isupper() and piece.is_expression and is_literal(piece.nodes[0]):
             kind = "constant"  # by which name a literal goes
@@ -124,6 +127,10 @@ class Extract(Request, frozen=True, kw_only=True):
         from bae_source.refactoring.extracting.elsewhere import moved_to  # few extractions go elsewhere
 
         return moved_to(workspace, asked, plan, self.to_module)
+
+    def _again(self, *, then: str, **other: Any) -> Call:
+        """Return the call of this extraction with other parameters."""
+        return call_of(structs.replace(self, **other)).and_then(then)
 
 
 def _wrong(what: str, hint: str) -> RequestError:

@@ -115,15 +115,15 @@ def _removed(workspace: Workspace, address: str) -> Plan:
 def _unsafe(asked: Inline, resolved: Resolved, report: Report) -> Refused:
     unsure = refusing(report)
     many = "1 place stands" if len(unsure) == 1 else f"{len(unsure):,} places stand"
+    others = f", beside {report.places:,} that can change" if report.places else ""
     call = partial(Call, "inline", target=asked.target)
     call = partial(call, only=asked.only) if asked.only else call
     leaving = call(unsure="leave", then="inlines it elsewhere, and leaves these places and the definition.")
     return Refused(
         "unsafe_change",
-        f"{resolved.address} was not inlined: {many} in the way, beside {report.places:,} that can change."
-        f" {by_reason(unsure)}",
+        f"{resolved.address} was not inlined: {many} in the way{others}. {by_reason(unsure)}",
         hints=[
-            *([leaving] if report.places else []),
+            leaving if report.places else "Edit these places first, so that they do without it.",
             *([call(unsure="change", then=CHANGES_THEM)] if any(has_word(each.why) for each in unsure) else []),
             Call("references", target=resolved.address, then="lists what names it, with lines."),
         ],

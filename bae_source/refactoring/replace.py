@@ -10,12 +10,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec.structs import replace as with_fields
 
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
-from bae_source.model.call import Call
+from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import changeset
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
@@ -215,12 +215,17 @@ class Replace(Request, frozen=True, kw_only=True):
         number = sum(counts.values())
         if self.expect is None or number == self.expect:
             return
+        if number:
+            following = call_of(with_fields(self, expect=number)).and_then("replaces all of them.")
+        else:
+            as_text: dict[str, Any] = {} if self.regex else {"fixed": True}
+            following = Call("grep", pattern=self.text, **as_text, ignore_case=True, then="looks for it.")
         raise Refused(
             "unsafe_change",
             f"{self._shown} stands in {counted(number, 'place')}, and {self.expect:,} were expected: "
             f"{_by_file(counts) or 'nowhere'}",
             unchanged=True,
-            hints=[f"Give the number of places that there are (expect={number}), or look at them with grep."],
+            hints=[following],
         )
 
     @property

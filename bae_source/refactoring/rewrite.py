@@ -182,9 +182,10 @@ class Rewrite(Request, frozen=True, kw_only=True):
         leaving = self._again(unsure="leave", then="rewrites the others, and leaves these as they are.")
         hints: list[str] = [leaving] if report.places else []
         hints += [self._again(unsure="change", then=CHANGES_THEM)] if can_change else []
+        others = f", beside {report.places:,} that would change" if report.places else ""
         return Refused(
             "unsafe_change",
-            f"Nothing was rewritten: {many}, beside {report.places:,} that would change. {by_reason(unsure)}",
+            f"Nothing was rewritten: {many}{others}. {by_reason(unsure)}",
             hints=hints or ["Give a replacement that these places can take."],
             details={REPORT: report.as_data()},
         )

@@ -44,11 +44,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="crash-", dir=asked.folder) as folder:
         for name, run in _parts(asked):
             with Arena(Path(folder)) as arena:
-                told = run(arena)
+                report = run(arena)
             verdicts += arena.verdicts
             seconds += arena.seconds
             bad += len(arena.bad)
-            print(f"{name:14} {told}; {_drawn(arena.verdicts)}; bad: {len(arena.bad)}", flush=True)
+            print(f"{name:14} {report}; {_drawn(arena.verdicts)}; bad: {len(arena.bad)}", flush=True)
             for line in arena.bad[:20]:
                 print(f"  {line}")
     print(f"{'all':14} {_drawn(verdicts)}; bad: {bad}; {time.monotonic() - begun:.0f} s")
@@ -93,7 +93,7 @@ def _calls(seed: int, arena: Arena) -> str:
 
 def _modes(seed: int, arena: Arena) -> str:
     chance, trials = random.Random(seed), 0
-    mode_alone = Scenario(before={"a.py": b"A = 1\n"}, after={"a.py": b"A = 1\n"}, origins={}, looks=MODES)
+    mode_alone = Scenario(before={"a.py": b"A = 1\n"}, after={"a.py": b"A = 1\n"}, origins={}, permissions=MODES)
     for made in (mode_alone, dressed(scenario(seed, 2), chance)):
         name = f"modes {seed}"
         trials += calls.kill_changes(arena, made, name)

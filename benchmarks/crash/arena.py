@@ -58,7 +58,7 @@ class Arena:
             for path, mode in made.modes.items():
                 if (self.root / path).is_dir():
                     (self.root / path).chmod(mode)
-        for path, (mode, _) in made.looks.items():
+        for path, (mode, _) in made.permissions.items():
             (self.root / path).chmod(mode)
         self._now = None
         self._modes = made.modes
@@ -102,19 +102,19 @@ class Arena:
         assert self._judge.stdout is not None
         self._judge.stdin.write(json.dumps(request) + "\n")
         self._judge.stdin.flush()
-        verdict = self._with_looks(made, self._judge.stdout.readline().strip())
+        verdict = self._with_permissions(made, self._judge.stdout.readline().strip())
         if verdict not in allowed:
             self.bad.append(f"{about}: {verdict}")
         return verdict
 
-    def _with_looks(self, made: Scenario, verdict: str) -> str:
+    def _with_permissions(self, made: Scenario, verdict: str) -> str:
         """Return the verdict on bytes and modes: of whole bytes, the modes of files tell as well which side it is."""
-        if verdict not in WHOLE or not made.looks:
+        if verdict not in WHOLE or not made.permissions:
             return verdict
         sides = WHOLE if made.before == made.after else (verdict,)
-        found = {path: S_IMODE((self.root / path).stat().st_mode) for path in made.looks}
+        found = {path: S_IMODE((self.root / path).stat().st_mode) for path in made.permissions}
         for side, name in enumerate(WHOLE):
-            if name in sides and all(found[path] == looks[side] for path, looks in made.looks.items()):
+            if name in sides and all(found[path] == pair[side] for path, pair in made.permissions.items()):
                 return name
         return f"mixed bytes of {verdict} and modes {' '.join(f'{path} {mode:o}' for path, mode in found.items())}"
 

@@ -39,20 +39,20 @@ class Scenario(Struct, frozen=True, kw_only=True):
     Parameters:
         origins: where a moved file came from.
         modes: permission bits of folders, by path, whether they are there before, after, or both.
-        looks: permission bits of files that have others after the change: those before it and after it, by path.
+        permissions: permission bits of files that have others after the change: those before it and after it, by path.
     """
 
     before: Files
     after: Files
     origins: dict[str, str]
     modes: dict[str, int] = {}
-    looks: dict[str, tuple[int, int]] = {}
+    permissions: dict[str, tuple[int, int]] = {}
 
     @property
     def touched(self) -> set[str]:
         """The files that the change is about."""
         paths = self.before.keys() | self.after.keys()
-        return {path for path in paths if self.before.get(path) != self.after.get(path)} | self.looks.keys()
+        return {path for path in paths if self.before.get(path) != self.after.get(path)} | self.permissions.keys()
 
     @property
     def size(self) -> int:
@@ -97,7 +97,7 @@ def dressed(made: Scenario, chance: random.Random) -> Scenario:
     paths = sorted(path for path, content in made.before.items() if made.after.get(path) == content)
     edited = sorted(path for path in made.before.keys() & made.after.keys() if path not in paths)
     chosen = [*paths[:1], *chance.sample([*paths[1:], *edited], min(len(paths[1:] + edited), chance.randrange(3)))]
-    return replace(made, looks={path: chance.choice(((0o644, 0o755), (0o750, 0o600))) for path in chosen})
+    return replace(made, permissions={path: chance.choice(((0o644, 0o755), (0o750, 0o600))) for path in chosen})
 
 
 def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
@@ -129,7 +129,7 @@ def plan(made: Scenario) -> Plan:
         {path: made.after.get(path) for path in paths},
         made.origins,
     )
-    modes = {path: after for path, (_, after) in made.looks.items()}
+    modes = {path: after for path, (_, after) in made.permissions.items()}
     files = [replace(change, mode=modes.pop(change.path, None)) for change in found.files]
     files += [_other_mode(path, made.before[path], mode) for path, mode in modes.items()]
     changes = ChangeSet(tuple(sorted(files, key=lambda file: file.path)))

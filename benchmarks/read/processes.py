@@ -80,8 +80,8 @@ def run(
         out.seek(0)
         err.seek(0)
         if process.returncode not in accepted:
-            said = err.read().decode("utf-8", "replace").strip()
-            raise Failed(f"{' '.join(command[:4])} … ended with {process.returncode}: {said[-500:]}")
+            output = err.read().decode("utf-8", "replace").strip()
+            raise Failed(f"{' '.join(command[:4])} … ended with {process.returncode}: {output[-500:]}")
         return cost, out.read().decode("utf-8")
 
 

@@ -111,12 +111,12 @@ def test_a_project_that_has_been_changed_tells_its_history_and_telemetry(project
     assert codes(outcome) == []
     assert f"{project}/.git/bae-source: history, journal and lock; writable" in outcome.text
     assert f"{project}/.bae-source: cache and telemetry; writable" in outcome.text
-    told = f"\nhistory       1 operation, 0.0 MB, the newest {made.operation_id} at "
+    expected = f"\nhistory       1 operation, 0.0 MB, the newest {made.operation_id} at "
     waits = "\n              1 operation made, and waiting to be recorded\n"
-    assert (told in outcome.text, waits in outcome.text) == (True, True)
+    assert (expected in outcome.text, waits in outcome.text) == (True, True)
     assert service.run(request("history", {})).found
     outcome = service.run(Doctor())
-    assert (told in outcome.text, waits in outcome.text) == (True, False)
+    assert (expected in outcome.text, waits in outcome.text) == (True, False)
     assert "\ntelemetry     on\n" in outcome.text
 
 
@@ -159,10 +159,10 @@ SETTINGS = {
 @pytest.mark.parametrize("lines", SETTINGS)
 def test_a_setting_that_is_unknown_or_wrong_is_a_finding_with_the_line_to_write(project: Path, lines: str) -> None:
     settle(project, lines)
-    mend, said = SETTINGS[lines]
+    mend, expected = SETTINGS[lines]
     trouble = only(examine(project), "setting_wrong")
     assert trouble.mend == mend
-    assert said in trouble.message
+    assert expected in trouble.message
 
 
 @pytest.mark.parametrize("text", ["tool = 5  # telemetry", "tool.bae-source = 5", "tool.bae-source = []"])

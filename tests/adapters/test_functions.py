@@ -183,12 +183,12 @@ WRONG = {
 @pytest.mark.parametrize("given", WRONG)
 def test_wrong_arguments_are_an_answer_and_change_nothing(project: Path, given: str) -> None:
     before = contents(project)
-    arguments, said = WRONG[given]
+    arguments, expected = WRONG[given]
     answer = ask(project, "edit", arguments)
     assert code(answer) == "invalid_arguments"
     [error] = answer["errors"]
     assert error["message"].startswith("edit was called wrongly: ")
-    assert said in error["message"]
+    assert expected in error["message"]
     assert error["hints"]
     assert len(error["message"]) < 500
     assert contents(project) == before

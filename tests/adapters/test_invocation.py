@@ -187,7 +187,7 @@ def test_the_environment_goes_in_as_an_argument() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "expected"),
     [
         (("delete",), "target is missing"),
         (("delete", ""), "target"),
@@ -207,7 +207,7 @@ def test_the_environment_goes_in_as_an_argument() -> None:
         (("--json",), "No verb is given"),
     ],
 )
-def test_wrong_usage_says_what_is_wrong(argv: tuple[str, ...], said: str) -> None:
+def test_wrong_usage_says_what_is_wrong(argv: tuple[str, ...], expected: str) -> None:
     called = call(*argv)
     assert called.status == 2
     if "--json" not in argv:
@@ -217,7 +217,7 @@ def test_wrong_usage_says_what_is_wrong(argv: tuple[str, ...], said: str) -> Non
         called = call("--json", *argv)
     assert called.status == 2
     assert called.json["errors"][0]["code"] == "invalid_arguments"
-    assert said in called.json["errors"][0]["message"]
+    assert expected in called.json["errors"][0]["message"]
     assert called.json["errors"][0]["hints"]
 
 

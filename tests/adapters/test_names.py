@@ -115,7 +115,7 @@ def test_names_on_standard_input_take_their_place_among_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stdin", "said"),
+    ("stdin", "expected"),
     [
         (b"", "holds no name"),
         (b" \n\n(no matches)\n", "holds no name"),
@@ -124,10 +124,10 @@ def test_names_on_standard_input_take_their_place_among_the_others() -> None:
         (b"app.a\n\xff\xfe", "not UTF-8: byte 0xff in line 2"),
     ],
 )
-def test_what_is_no_list_of_names_is_refused_before_anything_is_read(stdin: bytes, said: str) -> None:
+def test_what_is_no_list_of_names_is_refused_before_anything_is_read(stdin: bytes, expected: str) -> None:
     door = Recorder()
     called = call("read", "-", door=door, stdin=stdin)
-    assert (called.status, said in called.said, door.requests) == (2, True, [])
+    assert (called.status, expected in called.said, door.requests) == (2, True, [])
 
 
 def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

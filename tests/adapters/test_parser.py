@@ -67,7 +67,7 @@ def test_words_become_values(tokens: tuple[str, ...], values: dict[str, object])
 
 
 @pytest.mark.parametrize(
-    ("tokens", "said"),
+    ("tokens", "expected"),
     [
         (("a", "fast", "c"), "Unrecognized arguments: c."),
         (("a", "--nope", "-x", "-1"), "Unrecognized arguments: --nope -x -1."),
@@ -89,8 +89,8 @@ def test_words_become_values(tokens: tuple[str, ...], values: dict[str, object])
         (("--old", "a", "--old-file", "b"), "--old-file and --old exclude each other."),
     ],
 )
-def test_what_is_wrong_is_reported_in_a_sentence(tokens: tuple[str, ...], said: str) -> None:
-    assert complaint(*tokens) == said
+def test_what_is_wrong_is_reported_in_a_sentence(tokens: tuple[str, ...], expected: str) -> None:
+    assert complaint(*tokens) == expected
 
 
 def test_json_that_is_none_says_where() -> None:

@@ -63,12 +63,12 @@ def test_a_request_is_in_the_table_and_in_a_section_with_all_that_it_takes(kind:
 
 
 def test_options_of_every_request_are_listed_once() -> None:
-    told = PAGE.partition("## How a request is run")[2].partition("\n## ")[0]
+    section = PAGE.partition("## How a request is run")[2].partition("\n## ")[0]
     for kind in REQUESTS:
         for parameter in steering(kind):
-            assert told.count(f"\n| `{parameter.name}` | ") == 1
-            assert parameter.help in told
-        assert all(f"`{argument.flags[0]}" in told for argument in of_context(kind))
+            assert section.count(f"\n| `{parameter.name}` | ") == 1
+            assert parameter.help in section
+        assert all(f"`{argument.flags[0]}" in section for argument in of_context(kind))
 
 
 @pytest.mark.parametrize("verb", COMMANDS)

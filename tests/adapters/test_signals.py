@@ -60,9 +60,9 @@ def test_a_change_that_is_being_verified_is_not_made(root: Path, number: signal.
     wait_for(begun(root))
     assert (root / "m.py").read_text() == SOURCE
     started.send_signal(number)
-    _, said = started.communicate(timeout=30)
+    _, output = started.communicate(timeout=30)
     assert started.returncode == 130
-    assert b"Traceback" not in said
+    assert b"Traceback" not in output
     assert (root / "m.py").read_text() == SOURCE
     staging = root / ".bae-source" / "staging"
     assert not staging.exists() or not list(staging.iterdir())

@@ -172,11 +172,11 @@ def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) 
         "re._compiler.compile = lambda pattern, *rest: seen.append(str(pattern)) or made(pattern, *rest); "
         "atexit.register(lambda: print(*seen, sep='\\n', file=sys.stderr)); " + STARTED
     )
-    said = python(program, "references", "app.f", folder=project).stderr.decode()
-    assert "\\Z" in said, "what belongs to every outline is compiled"
+    output = python(program, "references", "app.f", folder=project).stderr.decode()
+    assert "\\Z" in output, "what belongs to every outline is compiled"
     assert "\\Z" not in python(program, "references", "app.f", folder=project).stderr.decode(), "but where one is kept"
     for rare in ("coding", "index", "pyi", "x7f-"):
-        assert rare not in said
+        assert rare not in output
     (project / "app.py").write_text("# coding: utf-8\ndef f():\n    return 1\n")
     assert "coding" in python(program, "read", "app.f@body", folder=project).stderr.decode()
 

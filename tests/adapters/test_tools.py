@@ -131,8 +131,8 @@ def test_what_ast_prints_stands_apart_from_what_else_there_is_to_know(toolbox: T
     found = toolbox.call("symbols", {"uris": ["sym://python/mod/client", "nonsense"]})
     assert as_texts(found) == [found.text]
     assert [json.loads(line) for line in found.text.splitlines()] == answered(found)["answers"]
-    told = replace(found, warnings=(Notice("recovered", "Taken back."),))
-    assert as_texts(told) == [found.text, "warning[recovered]: Taken back.\n"]
+    recovered = replace(found, warnings=(Notice("recovered", "Taken back."),))
+    assert as_texts(recovered) == [found.text, "warning[recovered]: Taken back.\n"]
 
 
 def test_several_selections_are_one_object(toolbox: Toolbox) -> None:

@@ -76,8 +76,8 @@ def test_a_person_approves_what_is_shown_by_its_code(root: Path) -> None:
     [entry] = history(root)
     assert (entry.id, entry.who, entry.why) == (found.operation_id, "bot", "to try it")
     request = Service(root, environment=os.environ).changing.history.whole(entry).request
-    told = {name: request[name] for name in ("task_id", "approved_by", "approved_why")}
-    assert told == {"task_id": task, "approved_by": "ana", "approved_why": "it is right"}
+    approval = {name: request[name] for name in ("task_id", "approved_by", "approved_why")}
+    assert approval == {"task_id": task, "approved_by": "ana", "approved_why": "it is right"}
     whole = line(root, "history", entry.id).out.decode()
     assert all(text in whole for text in (task, "ana", "it is right", "bot", "to try it"))
     ledger = entries(root)

@@ -51,13 +51,13 @@ def users(repo: Path, text: str, mode: int = 0o600) -> Path:
 
 def rules(found: list[Governed], path: str) -> list[str]:
     """Return the rules by which a change of a file is decided."""
-    told = []
+    ruled = []
     for each in found:
         inner = each.path(path)
         assert inner is not None
         for kind, name in each.names.of(inner):
-            told += [ruling.rule for ruling in each.policy.change([Subject(kind=kind, name=name)], "agent")]
-    return told
+            ruled += [ruling.rule for ruling in each.policy.change([Subject(kind=kind, name=name)], "agent")]
+    return ruled
 
 
 def test_where_there_is_no_policy_nothing_governs_and_that_is_found_at_once(repo: Path) -> None:
@@ -104,8 +104,8 @@ def test_all_tables_count_together(repo: Path) -> None:
     (repo / "pyproject.toml").write_text(REVIEW)
     (repo / "packages/a/pyproject.toml").write_text(f'{TABLE}change.deny = ["a.core"]\n')
     users(repo, '[policy]\nchange.approve = ["a"]\n')
-    told = rules(governing(repo / "packages/a").policies(["a/core.py"]), "a/core.py")
-    assert {each.partition("] ")[2] for each in told} >= {'preset = "review"', "change.deny = 'a.core'"}
+    ruled = rules(governing(repo / "packages/a").policies(["a/core.py"]), "a/core.py")
+    assert {each.partition("] ")[2] for each in ruled} >= {'preset = "review"', "change.deny = 'a.core'"}
     [own] = [each for each in governing(repo).policies(["src/app/core.py"]) if each.folder == repo]
     assert [each.title for each in own.policy.tables] == [
         "~/.config/bae-source/settings.toml [policy]",
@@ -117,15 +117,15 @@ def test_the_users_rules_are_about_names_from_each_project_around_the_root(repo:
     (repo / "pyproject.toml").write_text("")
     users(repo, '[policy]\nchange.deny = ["app.secrets"]\n')
     for root, path in (("", "src/app/secrets.py"), ("src", "app/secrets.py"), ("src/app", "secrets.py")):
-        told = rules(governing(repo / root).policies([path]), path)
-        assert "~/.config/bae-source/settings.toml [policy] change.deny = 'app.secrets'" in told, root
+        ruled = rules(governing(repo / root).policies([path]), path)
+        assert "~/.config/bae-source/settings.toml [policy] change.deny = 'app.secrets'" in ruled, root
     [own] = Governing(repo, {"XDG_CONFIG_HOME": str(repo.parent / ".config")}).policies()
     assert own.policy.tables[0].title == "$XDG_CONFIG_HOME/bae-source/settings.toml [policy]"
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (f'{TABLE}preset = "opne"\n', "policy.preset is wrong: invalid enum value 'opne'"),
         (f"{TABLE}change.alow = []\n", "has no policy.change.alow; there are allow, approve, deny"),
@@ -145,7 +145,7 @@ def test_the_users_rules_are_about_names_from_each_project_around_the_root(repo:
 )
 @pytest.mark.parametrize("where", ["repo", "src", "packages/a"])
 def test_a_policy_that_is_wrong_refuses_changes_and_reading(
-    where: str, text: str | bytes, told: str, repo: Path
+    where: str, text: str | bytes, expected: str, repo: Path
 ) -> None:
     folder = repo / ("" if where == "repo" else where)
     (folder / "pyproject.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -153,14 +153,14 @@ def test_a_policy_that_is_wrong_refuses_changes_and_reading(
     with pytest.raises(Refused) as caught:
         governing(repo).policies([path])
     assert caught.value.code == "forbidden"
-    assert told in caught.value.message
+    assert expected in caught.value.message
     assert "pyproject.toml" in caught.value.message + "".join(caught.value.hints)
     assert caught.value.message.endswith("nothing was changed.")
     service = Service(repo, environment={"HOME": str(repo.parent)})
     found = answer(service, "read", {"target": f"{path}:1"} if "/a/" in path else {"target": "app.core"})
     assert "KEY = 1" not in found
     if len(text) < 1_000:
-        assert told.split(" ")[0] in answer(service, "doctor", {})
+        assert expected.split(" ")[0] in answer(service, "doctor", {})
 
 
 def test_a_file_that_cannot_hold_a_policy_has_none_be_it_broken_or_not(repo: Path) -> None:
@@ -190,11 +190,11 @@ def test_the_users_file_that_others_may_write_refuses_where_it_may_hold_a_policy
 
 def test_a_wrong_policy_of_the_user_refuses_and_names_the_file(repo: Path) -> None:
     before = contents(repo)
-    for text, told in (("[policy]\nchange.alow = 1\n", "policy.change.alow"), ("[policy\n", "does not parse")):
+    for text, expected in (("[policy]\nchange.alow = 1\n", "policy.change.alow"), ("[policy\n", "does not parse")):
         users(repo, text)
         called = run("read", "app.core", folder=repo, HOME=str(repo.parent), XDG_CONFIG_HOME="")
         assert called.status == 5, called.out
-        assert told in called.said
+        assert expected in called.said
         assert "~/.config/bae-source/settings.toml" in called.said
         with pytest.raises(Refused):
             governing(repo).policies()
@@ -239,11 +239,11 @@ def test_the_names_of_a_file(path: str, names: list[tuple[str, str]], repo: Path
 def test_the_doctor_says_which_policies_are_in_force(repo: Path) -> None:
     (repo / "pyproject.toml").write_text(f'{REVIEW}read.deny = ["app.secrets"]\ncallers."ci-*".preset = "read-only"\n')
     users(repo, '[policy]\napprove-risk = "high"\n')
-    told = run("doctor", "--root", "src", folder=repo, HOME=str(repo.parent), XDG_CONFIG_HOME="").out.decode()
-    assert "../pyproject.toml [tool.bae-source.policy]: review, read.deny 1, callers ci-*" in told
-    assert "~/.config/bae-source/settings.toml [policy]: open, approve-risk high" in told
-    assert "1 kept back by the policy" in told
-    assert "not_parsed" not in told
+    output = run("doctor", "--root", "src", folder=repo, HOME=str(repo.parent), XDG_CONFIG_HOME="").out.decode()
+    assert "../pyproject.toml [tool.bae-source.policy]: review, read.deny 1, callers ci-*" in output
+    assert "~/.config/bae-source/settings.toml [policy]: open, approve-risk high" in output
+    assert "1 kept back by the policy" in output
+    assert "not_parsed" not in output
 
 
 @pytest.mark.parametrize(

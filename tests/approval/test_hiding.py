@@ -111,18 +111,18 @@ def test_a_search_says_what_it_left_out(root: Path) -> None:
     for words in (["grep", PART], ["find", "return $x"], ["glob", "app.**"], ["references", "app.core.send"]):
         called = run(*words, "--json", folder=root)
         assert called.json["complete"] is False, words
-        told = "\n".join(each["message"] for each in called.json["warnings"])
-        assert "app.secrets" in told, words
-        assert "read.deny" in told, words
-        assert "app.sub " not in told, words
+        messages = "\n".join(each["message"] for each in called.json["warnings"])
+        assert "app.secrets" in messages, words
+        assert "read.deny" in messages, words
+        assert "app.sub " not in messages, words
 
 
 def test_a_change_that_cannot_look_into_hidden_files_says_so(root: Path) -> None:
     service = Service(root, environment=os.environ)
     outcome = service.run(request("rename", {"target": "app.core.send", "new_name": "post"}), Context(dry_run=True))
-    told = " ".join(each.message for each in outcome.warnings)
-    assert "could not be looked into, so there may be more places in them" in told
-    assert "app.secrets" in told
+    messages = " ".join(each.message for each in outcome.warnings)
+    assert "could not be looked into, so there may be more places in them" in messages
+    assert "app.secrets" in messages
     assert "app.secrets" in str(outcome.report)
 
 
@@ -382,12 +382,12 @@ def test_a_commit_does_not_fail_for_what_its_caller_may_not_read(root: Path) -> 
 
 def test_a_log_is_hidden_by_its_name_as_a_file_and_by_the_rules_for_files(root: Path) -> None:
     service = Service(root, environment=os.environ)
-    for rule, told in (("logs app.log", "logs app.log"), (":var/log/app.log", ":var/log/app.log")):
+    for rule, expected in (("logs app.log", "logs app.log"), (":var/log/app.log", ":var/log/app.log")):
         forbid(root, f'[tool.bae-source.policy]\nread.deny = ["{rule}"]\n')
         for each in (("logs_read", {"log": "app.log"}), ("read", {"target": ":var/log/app.log"})):
             found = answer(service, *each)
             assert found.startswith('["forbidden"'), each
-            assert told in found
+            assert expected in found
     (root / "var/log/second.log").symlink_to("app.log")
     assert CANARY not in answer(service, "logs_read", {"log": "second.log"})
 

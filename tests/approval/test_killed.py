@@ -201,8 +201,8 @@ def test_an_approval_that_ends_anywhere_is_made_once_or_is_still_there(
     came, ended = set(), 0
     for at, only in points:
         trial = Trial(place(), "--reload", "off")
-        status, said = trial.dies(at, end, only)
-        ended += status == signal.SIGKILL if end is killed else said == "KeyboardInterrupt()"
+        status, output = trial.dies(at, end, only)
+        ended += status == signal.SIGKILL if end is killed else output == "KeyboardInterrupt()"
         came.add(trial.check())
     assert came == {State.AWAITING, State.APPROVED, State.APPLIED}
     assert ended > len(points) * 0.8, "how many calls there are differs a little"
@@ -214,8 +214,8 @@ def test_an_approval_that_ends_while_it_is_judged_is_still_there(
     place: Callable[[], Path], end: Callable[[], None], call: str
 ) -> None:
     trial = Trial(place())
-    status, said = trial.dies(1, end, (call,))
-    assert (status == signal.SIGKILL) if end is killed else (said == "KeyboardInterrupt()")
+    status, output = trial.dies(1, end, (call,))
+    assert (status == signal.SIGKILL) if end is killed else (output == "KeyboardInterrupt()")
     assert trial.check() is State.APPROVED
 
 

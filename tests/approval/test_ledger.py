@@ -405,12 +405,12 @@ def test_eight_processes_append_at_once_and_no_entry_is_lost(root: Path) -> None
     for process in started:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-    told = [each for process in started for each in process.communicate("\n", timeout=60)[0].split()]
+    heads = [each for process in started for each in process.communicate("\n", timeout=60)[0].split()]
     assert [process.returncode for process in started] == [0] * 8
     verdict = ledger(root).verify()
     assert (verdict.entries, verdict.fault) == (321, None)
     hashes = [json.loads(line)["hash"] for line in lines(root)]
-    assert sorted(hashes[1:]) == sorted(told)
+    assert sorted(hashes[1:]) == sorted(heads)
     assert len(files(root)) > 10
     for who in map(str, range(8)):
         own = [each["meta"]["number"] for line in lines(root) if (each := json.loads(line))["meta"].get("who") == who]
@@ -433,11 +433,11 @@ def test_what_was_acknowledged_to_a_process_that_is_killed_is_there(root: Path, 
         first = process.stdout.readline()
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
-        told = [first.strip(), *process.stdout.read().split()]
+        heads = [first.strip(), *process.stdout.read().split()]
     found = ledger(root, largest=2_000)
     found.append("change_applied", {"number": -1})
     hashes = [json.loads(line)["hash"] for line in lines(root)]
-    whole = [each for each in told if len(each) == 64]
+    whole = [each for each in heads if len(each) == 64]
     assert hashes[: len(whole)] == whole
     assert 0 <= len(hashes) - len(whole) - 1 <= 1, "one more was written at most, and not acknowledged"
     assert found.verify().fault is None

@@ -44,10 +44,10 @@ def script(path: Path, text: str) -> str:
 
 
 def test_it_gets_each_change_once_as_json(root: Path, tmp_path: Path, notify: Callable[..., None]) -> None:
-    told = tmp_path / "told"
-    notify(script(tmp_path / "tell", f'echo "$1 $2" >> {told}; cat >> {told}'), "a b", "$HOME;")
+    notes = tmp_path / "told"
+    notify(script(tmp_path / "tell", f'echo "$1 $2" >> {notes}; cat >> {notes}'), "a b", "$HOME;")
     task = proposed(root, *EDIT, "4", "--goal", "g ‘1’\u001b[31m")
-    first, *facts = told.read_text().splitlines()
+    first, *facts = notes.read_text().splitlines()
     assert first == "a b $HOME;", "no shell has seen it"
     proposal = plans(root).get(task)
     assert [json.loads(each) for each in facts] == [
@@ -62,53 +62,53 @@ def test_it_gets_each_change_once_as_json(root: Path, tmp_path: Path, notify: Ca
             "at": proposal.at,
         }
     ]
-    assert "\u001b" not in told.read_text()
+    assert "\u001b" not in notes.read_text()
     assert proposal.notified
     assert proposed(root, *EDIT, "4", "--goal", "g ‘1’\u001b[31m") == task
     line(root, "pending")
-    assert len(told.read_text().splitlines()) == 2, "it is told once"
+    assert len(notes.read_text().splitlines()) == 2, "it is told once"
     proposed(root, *EDIT, "5")
-    assert len(told.read_text().splitlines()) == 4
+    assert len(notes.read_text().splitlines()) == 4
 
 
 def test_a_change_that_is_made_at_once_or_refused_gives_no_notification(
     root: Path, tmp_path: Path, notify: Callable[..., None]
 ) -> None:
-    told = tmp_path / "told"
-    notify(script(tmp_path / "tell", f"cat >> {told}"))
+    notes = tmp_path / "told"
+    notify(script(tmp_path / "tell", f"cat >> {notes}"))
     Source(root).edit("app.core.LIMIT", old="3", new="4", reload="off")
     assert line(root, "edit", "app.core.nope", "--old", "3", "--new", "4", "--propose", "why").status == 3
-    assert not told.exists()
+    assert not notes.exists()
 
 
 @pytest.mark.parametrize("again", ["propose", "pending", "show", "wait"])
 def test_a_failed_notification_is_sent_again_by_a_later_request(
     root: Path, tmp_path: Path, notify: Callable[..., None], again: str
 ) -> None:
-    told, broken = tmp_path / "told", tmp_path / "broken"
+    notes, broken = tmp_path / "told", tmp_path / "broken"
     broken.touch()
-    notify(script(tmp_path / "tell", f"test ! -e {broken} || exit 1; cat >> {told}"))
+    notify(script(tmp_path / "tell", f"test ! -e {broken} || exit 1; cat >> {notes}"))
     task = proposed(root, *EDIT, "4")
     assert not plans(root).get(task).notified
-    assert not told.exists()
+    assert not notes.exists()
     broken.unlink()
     more = [proposed(root, *EDIT, "5")] if again == "propose" else []
     if not more:
         line(root, again, *([] if again == "pending" else [task]), *(["--seconds", "0"] if again == "wait" else []))
-    assert [json.loads(each)["task_id"] for each in told.read_text().splitlines()] == [task, *more]
+    assert [json.loads(each)["task_id"] for each in notes.read_text().splitlines()] == [task, *more]
     assert plans(root).get(task).notified
 
 
 def test_a_change_that_was_decided_meanwhile_gives_no_notification(
     root: Path, tmp_path: Path, notify: Callable[..., None]
 ) -> None:
-    told = tmp_path / "told"
+    notes = tmp_path / "told"
     notify(str(tmp_path / "missing"))
     task = proposed(root, *EDIT, "4")
     deciding(root).reject(task, ANA, "no")
-    notify(script(tmp_path / "tell", f"cat >> {told}"))
+    notify(script(tmp_path / "tell", f"cat >> {notes}"))
     line(root, "pending")
-    assert not told.exists()
+    assert not notes.exists()
 
 
 def test_one_that_takes_too_long_is_ended_with_what_it_started(
@@ -177,10 +177,10 @@ def test_no_project_has_a_say_in_it(
     proposed(root, *EDIT, "5")
     assert not ran.exists(), "it is not taken from the project, wherever PATH leads"
     named = f"PATH = {os.environ['PATH']!r}"
-    told = tmp_path / "told"
-    notify(script(tmp_path / "tell", f"echo $PATH > {told}"))
+    notes = tmp_path / "told"
+    notify(script(tmp_path / "tell", f"echo $PATH > {notes}"))
     proposed(root, *EDIT, "6")
-    assert str(root) not in told.read_text(), named
+    assert str(root) not in notes.read_text(), named
 
 
 def test_settings_that_are_no_command_run_nothing(root: Path, tmp_path: Path, notify: Callable[..., None]) -> None:

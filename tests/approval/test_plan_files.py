@@ -331,8 +331,8 @@ def test_in_a_folder_that_is_read_only_they_are_listed_and_nothing_is_moved(
     for path in folder.iterdir():
         path.chmod(0o400)
     folder.chmod(0o500)
-    told = stranger.run("-c", f"{begin} print([each.id for each in plans.listed()])", folder=root)
-    assert told.stdout.decode().strip() == f"['{FIRST}']", told.stderr
+    listed = stranger.run("-c", f"{begin} print([each.id for each in plans.listed()])", folder=root)
+    assert listed.stdout.decode().strip() == f"['{FIRST}']", listed.stderr
     for what in (f"plans.move('{FIRST}', State.APPROVED)", f"add('{name(2)}')"):
         refused = stranger.run("-c", f"{begin} {what}", folder=root)
         assert b"Refused: The proposals cannot be kept or read: permission denied" in refused.stderr, refused

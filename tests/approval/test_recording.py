@@ -95,13 +95,13 @@ def test_the_digest_is_that_of_the_checks(root: Path) -> None:
 def test_the_history_has_the_head_as_of_the_beginning_of_each_change_and_shows_it(root: Path) -> None:
     outcome = edited(root)
     src = Source(root)
-    [told] = src.history(str(outcome.operation_id)).outcome.found
-    assert told.entry.request["ledger"] == entries(root)[0]["hash"]
+    [entry] = src.history(str(outcome.operation_id)).outcome.found
+    assert entry.entry.request["ledger"] == entries(root)[0]["hash"]
     assert entries(root)[0]["hash"] in str(src.history(str(outcome.operation_id)))
-    assert src.ledger_verify(head=told.entry.request["ledger"]).outcome.exit_code == 0
+    assert src.ledger_verify(head=entry.entry.request["ledger"]).outcome.exit_code == 0
     undone = src.undo(str(outcome.operation_id), reload="off")
-    [told] = src.history(str(undone.operation_id)).outcome.found
-    assert told.entry.request["ledger"] == entries(root)[2]["hash"]
+    [entry] = src.history(str(undone.operation_id)).outcome.found
+    assert entry.entry.request["ledger"] == entries(root)[2]["hash"]
 
 
 def test_undo_and_redo_are_entered(root: Path) -> None:

@@ -112,15 +112,15 @@ def test_trees_that_differ_by_a_blank_are_distinguished_by_their_diffs(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("way", "step", "told"),
+    ("way", "step", "expected"),
     [
         ("plain", Shell("grep nothing app/core.py"), "ended with 1"),
         ("cli", Shell("bae-source read app.core.none"), "ended with 3"),
         ("mcp", Tool("read", {"target": "app.core.none"}), "is refused"),
     ],
 )
-def test_a_step_that_fails_ends_it(tmp_path: Path, ours: Path, way: Way, step: Step, told: str) -> None:
-    with pytest.raises(Broken, match=told):
+def test_a_step_that_fails_ends_it(tmp_path: Path, ours: Path, way: Way, step: Step, expected: str) -> None:
+    with pytest.raises(Broken, match=expected):
         done(structs.replace(TASK, **{way: (step,)}), tmp_path, ours, [way])
 
 

@@ -137,7 +137,7 @@ def test_a_place_that_a_peer_rightly_changes_and_ours_does_not_misses_the_goal(p
         "function: missed, and not named as unsure": False,
         "function: wrong places": True,
     }
-    told = goals_of(
+    measured = goals_of(
         FUNCTION, costs, results, {"rename": 2, "references": 1, "parses": 1}, frozenset({Place("m.py", 1, 5)})
     )
-    assert {goal.what: goal.met for goal in told}["function: missed, and not named as unsure"]
+    assert {goal.what: goal.met for goal in measured}["function: missed, and not named as unsure"]

@@ -39,8 +39,8 @@ def test_the_staged_content_counts_and_not_the_working_tree(tmp_path: Path, inde
 def test_a_function_that_does_not_parse_is_found_though_references_read_the_rest(tmp_path: Path) -> None:
     broken = "def f():\n    x = = 1\n    return x\n\ny = 1\n"
     root = staged(tmp_path, {"app/__init__.py": "", "app/core.py": broken, "app/a.py": "from app.core import y\ny\n"})
-    told = ["app.core:2: SYNTAX_INVALID app.core does not parse: line 2, column 9: invalid syntax."]
-    assert findings(root, "app/core.py") == findings(root, "app/core.py") == told
+    expected = ["app.core:2: SYNTAX_INVALID app.core does not parse: line 2, column 9: invalid syntax."]
+    assert findings(root, "app/core.py") == findings(root, "app/core.py") == expected
 
 
 def test_what_is_missing_in_the_working_tree_is_there_if_it_is_staged(tmp_path: Path) -> None:
@@ -166,9 +166,9 @@ def test_names_in_all_that_are_not_there_are_found(tmp_path: Path) -> None:
         "app:2: EXPORT_TWICE __all__ of app names f twice; the first time in line 2.",
     ]
     write(root, {"app/__init__.py": text + "# more\n"})
-    said = findings(root, "app/a.py")
+    lines = findings(root, "app/a.py")
     assert all(
-        line.endswith("The working tree has another version of the module, so it is not mended.") for line in said
+        line.endswith("The working tree has another version of the module, so it is not mended.") for line in lines
     )
 
 

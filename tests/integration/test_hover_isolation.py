@@ -128,9 +128,9 @@ def test_a_live_source_keeps_one_server_and_it_hears_of_what_changed_on_disk(
     for _ in range(3):
         assert source.hover(URI, language_server_seconds=60)["refs"]
         (project / "new.py").write_text("x = 1\n")
-    told = [json.loads(line) for line in (tmp_path / "bin" / "diary").read_text().splitlines()]
-    assert len([each for each in told if "started" in each]) == 1
-    changes = [each["params"]["changes"] for each in told if each.get("method") == "workspace/didChangeWatchedFiles"]
+    entries = [json.loads(line) for line in (tmp_path / "bin" / "diary").read_text().splitlines()]
+    assert len([each for each in entries if "started" in each]) == 1
+    changes = [each["params"]["changes"] for each in entries if each.get("method") == "workspace/didChangeWatchedFiles"]
     assert changes[0] == [{"uri": (Path(os.path.realpath(project)) / "new.py").as_uri(), "type": 1}]
 
 

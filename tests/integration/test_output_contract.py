@@ -188,8 +188,8 @@ def test_a_total_of_exactly_the_budget_is_answered_and_one_byte_more_is_not(tmp_
     # the signature stands twice in a hover, and off says the same few words each time
     (tmp_path / "m.py").write_text("")
     base = len(printed(0))
-    said = len(json.dumps("No refs without a language server: the language server is switched off.")) + 2
-    most = (MAX_BYTES - (base - said)) // 2
+    length = len(json.dumps("No refs without a language server: the language server is switched off.")) + 2
+    most = (MAX_BYTES - (base - length)) // 2
     assert json.loads(printed(most))["status"] == "ok"
     assert json.loads(printed(most + 1))["errors"][0]["code"] == "BUDGET_EXCEEDED"
 

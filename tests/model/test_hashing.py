@@ -25,8 +25,8 @@ def test_a_process_that_hashes_little_does_not_load_openssl() -> None:
         "print(sha256(b'x'), 'hashlib' in sys.modules)\n"
         "print(sha256(b'y' * 1_000_001), 'hashlib' in sys.modules)\n"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert said == [
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert output == [
         hashlib.sha256(b"x").hexdigest(), "False", hashlib.sha256(b"y" * 1_000_001).hexdigest(), "True",
     ]  # fmt: skip
 
@@ -37,5 +37,5 @@ def test_a_process_that_hashes_much_little_by_little_loads_it_too() -> None:
         "for number in range(1000): sha256(bytes([number % 256]) * 1000)\n"
         "print(sha256(b'x'), 'hashlib' in sys.modules)\n"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert said == [hashlib.sha256(b"x").hexdigest(), "True"]
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert output == [hashlib.sha256(b"x").hexdigest(), "True"]

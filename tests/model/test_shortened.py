@@ -42,10 +42,10 @@ def test_a_text_that_is_too_long_is_cut_at_a_line_and_says_how_to_get_all_of_it(
     assert outcome.diff.endswith("\n")
     assert outcome.diff
     assert outcome.warnings[-1].code == "shortened"
-    told = outcome.warnings[-1].message
-    assert "history op_1 --diff --cursor 0" in told
+    message = outcome.warnings[-1].message
+    assert "history op_1 --diff --cursor 0" in message
     for what in ("of the diff", "of the text", "of 501 warnings", "of 500 changed symbols", "of 500 next actions"):
-        assert what in told
+        assert what in message
 
 
 def test_without_an_operation_a_larger_budget_is_the_way() -> None:

@@ -166,8 +166,8 @@ def test_what_goes_is_named_where_it_is_still_used(root: Path) -> None:
     outcome = ran(root, "tools.mods:Cuts", scope="app.core")
     assert outcome.status == "applied"
     assert "def f" not in (root / "app/core.py").read_text()
-    told = [each.message for each in outcome.warnings if each.code == "still_used"]
-    assert any("app.use" in each for each in told), outcome.warnings
+    messages = [each.message for each in outcome.warnings if each.code == "still_used"]
+    assert any("app.use" in each for each in messages), outcome.warnings
 
 
 def test_check_changes_nothing_and_says_by_status_and_data_if_it_would(root: Path) -> None:
@@ -241,8 +241,8 @@ def test_generated_files_stubs_and_blacklisted_ones_are_left_as_by_libcst(root: 
     arguments = {"settings": ("old=x", "new=z")}
     outcome = ran(root, "tools.mods:Rename", **arguments)
     assert [each.address for each in outcome.changed] == ["app.core"]
-    told = [each.message for each in outcome.warnings if each.code == "skipped"]
-    assert told == [
+    messages = [each.message for each in outcome.warnings if each.code == "skipped"]
+    assert messages == [
         "1 file skipped, since a program writes it: app.made.",
         "1 file skipped, since blacklist_patterns has '.*/use\\\\.py': app.use.",
     ]
@@ -384,8 +384,8 @@ def test_ours_runs_it_where_the_projects_python_is_another_without_libcst(root: 
     (root / "pyproject.toml").write_text('[tool.bae-source]\npython = "./other-python"\n')
     outcome = ran(root, "tools.one", scope="app.core")
     assert outcome.status == "applied"
-    [told] = [each.message for each in outcome.warnings if each.code == "other_python"]
-    assert "has no libcst, so the codemod ran in bae_source's own" in told
+    [message] = [each.message for each in outcome.warnings if each.code == "other_python"]
+    assert "has no libcst, so the codemod ran in bae_source's own" in message
 
 
 def test_it_is_formatted_and_verified_as_any_change(root: Path) -> None:

@@ -273,11 +273,11 @@ def test_output_is_reported_and_mixed_into_nothing(root: Path) -> None:
     words = ("codemod", "tools.bad:Talks", "app", "--reload", "off")
     called = run(*words, "--json", folder=root)
     assert called.status == 0
-    told = {each["code"]: each["message"] for each in called.json["warnings"]}
-    assert told["codemod_warning"] == "The codemod warns of app.core: be careful"
-    assert told["printed"].startswith("The codemod printed for app.core: ")
-    assert "by a shell" in told["printed"]
-    assert len(told["printed"]) < 1000
+    messages = {each["code"]: each["message"] for each in called.json["warnings"]}
+    assert messages["codemod_warning"] == "The codemod warns of app.core: be careful"
+    assert messages["printed"].startswith("The codemod printed for app.core: ")
+    assert "by a shell" in messages["printed"]
+    assert len(messages["printed"]) < 1000
     assert b"by print" not in called.err
     assert run("undo", folder=root).status == 0
     called = run(*words, "--quiet", folder=root)

@@ -13,7 +13,7 @@ from bae_source import Source
 from bae_source.engine.changing import Changing
 from bae_source.errors import Refused
 from bae_source.project.files.port import Disk, Folder
-from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told
+from tests.operations.trees import PACKAGE, codes, files, laid, message_of, patched, picture, refused
 
 
 def test_a_package_goes_with_all_that_is_in_it_and_undo_brings_back_every_byte_and_mode(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_module_is_deleted_and_unloaded_by_the_usual_check(tmp_path: Path) -> 
     source = laid(tmp_path)
     refused(source, lambda: source.delete("app.core"), "unsafe_change")
     outcome = source.delete("app.core", force=True)
-    assert told(outcome, "still_imported") == "app.core is still imported: app:1."
+    assert message_of(outcome, "still_imported") == "app.core is still imported: app:1."
     assert files(tmp_path) == {name for name in PACKAGE if name != "app/core.py"}
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_part_of_the_project_stays_and_is_named(tmp_path: Path) -> No
     before = picture(tmp_path)
     outcome = source.delete("app.sub", recursive=True, reload="off")
     stays = "app.sub:empty/, app.sub:local/, app.sub:out, app.sub:pipe, app.sub:x.db"
-    assert told(outcome, "left_in_place") == f"No part of the project, and left where it is: {stays}."
+    assert message_of(outcome, "left_in_place") == f"No part of the project, and left where it is: {stays}."
     left = {name for name in picture(tmp_path) if name.startswith("app/sub/") and "__pycache__" not in name}
     assert left == {f"app/sub/{name}" for name in ("empty", "local", "local/y", "out", "pipe", "x.db")}
     source.undo(reload="off")
@@ -85,10 +85,10 @@ def test_what_is_no_part_of_the_project_stays_and_is_named(tmp_path: Path) -> No
 def test_a_namespace_package_goes_too(tmp_path: Path) -> None:
     source = laid(tmp_path, {"ns/a.py": "", "ns/b/c.py": "", "main.py": "import ns.a\nfrom ns import b\nimport nsx\n"})
     inner = source.delete("ns.b", recursive=True, force=True, dry_run=True)
-    assert told(inner, "still_imported") == "ns.b is still imported: main:2."
+    assert message_of(inner, "still_imported") == "ns.b is still imported: main:2."
     assert "2 modules" in refused(source, lambda: source.delete("ns"), "unsafe_change").message
     outcome = source.delete("ns", recursive=True, force=True, reload="off")
-    assert told(outcome, "still_imported") == "ns is still imported: main:1, main:2."
+    assert message_of(outcome, "still_imported") == "ns is still imported: main:1, main:2."
     assert files(tmp_path) == {"main.py"}
 
 
@@ -186,10 +186,12 @@ def test_modules_that_still_refer_to_a_deleted_name_are_named(tmp_path: Path) ->
         "pyproject.toml": '[project.scripts]\nrun = "app.base:main"\n',
     }
     outcome = laid(tmp_path, {**PACKAGE, **users}).delete("app.base", force=True, dry_run=True)
-    assert told(outcome, "still_imported") == (
+    assert message_of(outcome, "still_imported") == (
         "app.base is still imported: app.sub:1, app.user:1, app.user:2, app.user:5."
     )
-    assert told(outcome, "named_in_strings") == ("app.base is still named in strings: app.names:1, pyproject.toml:2.")
+    assert message_of(outcome, "named_in_strings") == (
+        "app.base is still named in strings: app.names:1, pyproject.toml:2."
+    )
     assert [each.message.partition(" ")[0] for each in outcome.warnings if each.code == "not_searched"] == [
         "app.begun",
         "app.broken",
@@ -210,7 +212,7 @@ def test_an_import_that_finds_the_file_beside_it_is_reported(tmp_path: Path) -> 
     }
     source = laid(tmp_path, {"tool/b.py": "x = 1\n", **imports})
     outcome = source.delete("tool.b", dry_run=True)
-    assert told(outcome, "perhaps_imported") == (
+    assert message_of(outcome, "perhaps_imported") == (
         "tool.b may still be imported, from its own folder: tool.a:1, tool.c:1."
     )
     (tmp_path / "tool/__init__.py").write_text("")
@@ -245,12 +247,12 @@ def test_a_package_with_a_folder_that_may_not_be_listed_stays(tmp_path: Path, mo
 def test_of_very_many_importers_the_first_are_named(tmp_path: Path) -> None:
     many = {f"app/user{number:03}.py": "import app.base\n" for number in range(120)}
     outcome = laid(tmp_path, {**PACKAGE, **many}).delete("app.base", force=True, dry_run=True)
-    message = told(outcome, "still_imported")
+    message = message_of(outcome, "still_imported")
     assert "app.user009:1 and 90 more, and 20 more files speak of it." in message
     for name in many:
         (tmp_path / name).write_text('"""Do not import base."""\n')
     (tmp_path / "app/user119.py").write_text("import app.base\n")
-    message = told(Source(tmp_path).delete("app.base", dry_run=True), "perhaps_imported")
+    message = message_of(Source(tmp_path).delete("app.base", dry_run=True), "perhaps_imported")
     assert message == "app.base may still be imported: 20 files speak of it and were not read."
 
 

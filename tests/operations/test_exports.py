@@ -426,7 +426,7 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_left
 
 
 @pytest.mark.parametrize(
-    "said",
+    "statements",
     [
         '(__all__ := ["Lion"])\n',
         '__all__ = []\n__all__[:] = ["Lion"]\n',
@@ -438,12 +438,14 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_left
         '__all__ = ["Lion"]\nfor each in ():\n    __all__.clear()\n',
     ],
 )
-def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_reported(tmp_path: Path, said: str) -> None:
-    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion\n\n{said}"})
+def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_reported(
+    tmp_path: Path, statements: str
+) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion\n\n{statements}"})
     before = picture(tmp_path)
     outcome = src.exports_add("zoo.cats", ["Tiger"], reload="off")
     assert codes(outcome) == ["all_computed"]
-    assert src.read("zoo.__init__", full=True) == f"from .cats import Lion, Tiger\n\n{said}"
+    assert src.read("zoo.__init__", full=True) == f"from .cats import Lion, Tiger\n\n{statements}"
     src.undo()
     assert picture(tmp_path) == before
 
@@ -459,10 +461,10 @@ def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_report
     ],
 )
 def test_a_name_goes_into_the_list_that_stands_in_the_end(tmp_path: Path, how: str) -> None:
-    said = f'from .cats import Lion\n\n__all__ = ["Tiger", "Lynx"]\n__all__ = ["Lion"]\n{how}'
-    src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
+    source = f'from .cats import Lion\n\n__all__ = ["Tiger", "Lynx"]\n__all__ = ["Lion"]\n{how}'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": source})
     assert codes(src.exports_add("zoo.cats", ["Tiger"], reload="off")) == []
-    after = said.replace("import Lion", "import Lion, Tiger").replace('= ["Lion"]', '= ["Lion", "Tiger"]')
+    after = source.replace("import Lion", "import Lion, Tiger").replace('= ["Lion"]', '= ["Lion", "Tiger"]')
     assert src.read("zoo.__init__", full=True) == after
 
 
@@ -494,16 +496,16 @@ def test_a_list_that_is_lost_is_neither_checked_nor_mended(tmp_path: Path) -> No
 
 
 def test_a_list_that_may_be_lost_is_checked(tmp_path: Path) -> None:
-    said = 'if Lion:\n    __all__ = ["Lion"]\n'
-    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f'from .cats import Lion\n\n__all__ = ["Gone"]\n{said}'})
+    source = 'if Lion:\n    __all__ = ["Lion"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f'from .cats import Lion\n\n__all__ = ["Gone"]\n{source}'})
     assert [(each.line, each.name) for each in src.exports_check("zoo").outcome.found] == [(3, "Gone")]
 
 
 def test_what_is_withdrawn_goes_from_both_lists_and_what_a_branch_lists_is_reported(tmp_path: Path) -> None:
-    said = 'from .cats import Lion, Tiger\n\n__all__ = ["Lion", "Tiger"]\n__all__ = ["Tiger", "Lion"]\n'
-    src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
+    source = 'from .cats import Lion, Tiger\n\n__all__ = ["Lion", "Tiger"]\n__all__ = ["Tiger", "Lion"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": source})
     assert codes(src.exports_remove("zoo.cats", ["Tiger"], reload="off")) == []
-    after = said.replace(", Tiger", "").replace(', "Tiger"', "").replace('"Tiger", ', "")
+    after = source.replace(", Tiger", "").replace(', "Tiger"', "").replace('"Tiger", ', "")
     assert src.read("zoo.__init__", full=True) == after
     src.write("zoo", f'{after}if __debug__:\n    __all__ = ["Lion"]\n', overwrite=True, reload="off")
     assert codes(src.exports_remove("zoo.cats", ["Lion"], reload="off")) == ["still_exported"]
@@ -558,8 +560,8 @@ def test_which_of_two_modules_of_one_name_is_meant_is_asked(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("word", [None, "--no-export", "--export"])
 def test_a_new_module_is_exposed_like_the_others_unless_that_is_denied(tmp_path: Path, word: str | None) -> None:
-    said = "from .cats import Lion\n"
-    project(tmp_path, {"zoo/__init__.py": said, "zoo/cats.py": "class Lion: ...\n"})
+    source = "from .cats import Lion\n"
+    project(tmp_path, {"zoo/__init__.py": source, "zoo/cats.py": "class Lion: ...\n"})
     command = [
         sys.executable,
         "-m",
@@ -575,7 +577,7 @@ def test_a_new_module_is_exposed_like_the_others_unless_that_is_denied(tmp_path:
     exposed = word != "--no-export"
     assert ("zoo exports Eel" in done.stdout) is exposed
     assert ("warning[exported]" in done.stderr + done.stdout) is (word is None)
-    assert (tmp_path / "zoo/__init__.py").read_text() == (f"{said}from .fish import Eel\n" if exposed else said)
+    assert (tmp_path / "zoo/__init__.py").read_text() == (f"{source}from .fish import Eel\n" if exposed else source)
 
 
 def test_a_module_that_does_not_import_is_not_blamed_on_its_export(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def given(root: Path, modes: Mapping[str, int]) -> None:
         (root / name).chmod(mode)
 
 
-def looks(root: Path) -> dict[str, tuple[int, int, int]]:
+def modes_and_owners(root: Path) -> dict[str, tuple[int, int, int]]:
     """Return mode, user and group of all that is below a root."""
     found = {name: (root / name).lstat() for name in picture(root)}
     return {name: (stat.S_IMODE(each.st_mode), each.st_uid, each.st_gid) for name, each in found.items()}
@@ -43,7 +43,7 @@ def looks(root: Path) -> dict[str, tuple[int, int, int]]:
 
 def all_of(root: Path) -> object:
     """Return content, mode and owner of all that is below a root."""
-    return picture(root), looks(root)
+    return picture(root), modes_and_owners(root)
 
 
 def there_and_back(source: Source, count: int = 1) -> None:
@@ -83,12 +83,12 @@ def test_several_undone_at_once_give_back_the_mode_of_a_file_with_the_same_bytes
     before = all_of(tmp_path)
     source.delete("app.same", reload="off")
     source.write("app.same", content, reload="off")
-    assert looks(tmp_path)["app/same.py"] == (USUAL, os.geteuid(), os.getegid())
+    assert modes_and_owners(tmp_path)["app/same.py"] == (USUAL, os.geteuid(), os.getegid())
     undone = source.undo(count=2, reload="off")
     assert all_of(tmp_path) == before
     assert undone.diff == "diff --git a/app/same.py b/app/same.py\nold mode 100644\nnew mode 100755\n"
     source.redo(count=2, reload="off")
-    assert looks(tmp_path)["app/same.py"] == (USUAL, os.geteuid(), os.getegid())
+    assert modes_and_owners(tmp_path)["app/same.py"] == (USUAL, os.geteuid(), os.getegid())
 
 
 def several(source: Source) -> list[object]:
@@ -107,7 +107,7 @@ def several(source: Source) -> list[object]:
 def test_of_several_undone_at_once_each_is_made_again_with_the_looks_of_its_own_moment(tmp_path: Path) -> None:
     source = laid(tmp_path, TWO)
     moments = several(source)
-    assert looks(tmp_path)["app/one.py"] == (0o600, *OWNER)
+    assert modes_and_owners(tmp_path)["app/one.py"] == (0o600, *OWNER)
     source.undo(count=3, reload="off")
     assert all_of(tmp_path) == moments[0]
     for moment in moments[1:]:
@@ -170,7 +170,7 @@ def test_an_entry_without_owners_gives_back_the_mode_and_the_file_is_whose_proce
     source.delete("app.one", reload="off")
     source.undo(reload="off")
     assert picture(tmp_path) == content
-    assert looks(tmp_path)["app/one.py"] == (0o750, os.geteuid(), os.getegid())
+    assert modes_and_owners(tmp_path)["app/one.py"] == (0o750, os.geteuid(), os.getegid())
 
 
 def test_an_entry_without_any_looks_gives_back_the_bytes_and_the_usual_mode(
@@ -182,7 +182,7 @@ def test_an_entry_without_any_looks_gives_back_the_bytes_and_the_usual_mode(
     source.delete("app.one", reload="off")
     source.undo(reload="off")
     assert picture(tmp_path)["app/one.py"] == (USUAL, b"A = 1\n")
-    assert looks(tmp_path)["app/one.py"] == (USUAL, os.geteuid(), os.getegid())
+    assert modes_and_owners(tmp_path)["app/one.py"] == (USUAL, os.geteuid(), os.getegid())
 
 
 def test_several_that_an_older_version_undid_at_once_are_made_again_to_the_byte(
@@ -250,7 +250,7 @@ def test_what_is_written_where_another_was_is_a_new_file_within_apply_as_one_at_
     for each in written:
         one_by_one.apply([each], reload="off")
     assert all_of(one_by_one.root) == after
-    assert looks(source.root)["app/one.py"] == (USUAL, os.geteuid(), os.getegid())
+    assert modes_and_owners(source.root)["app/one.py"] == (USUAL, os.geteuid(), os.getegid())
     patched(patch.root, outcome.diff)
     assert _executable(patch.root) == _executable(source.root)
     there_and_back(source)
@@ -261,7 +261,7 @@ def test_who_overwrites_a_module_keeps_its_mode_and_owner(tmp_path: Path) -> Non
     source = laid(tmp_path, TWO)
     given(tmp_path, {"app/one.py": 0o750})
     source.apply([{"do": "write", "target": "app.one", "source": "C = 3\n", "overwrite": True}], reload="off")
-    assert looks(tmp_path)["app/one.py"] == (0o750, *OWNER)
+    assert modes_and_owners(tmp_path)["app/one.py"] == (0o750, *OWNER)
 
 
 def test_the_diff_shows_a_mode_that_changes_and_git_gives_the_same(tmp_path: Path) -> None:

@@ -178,8 +178,8 @@ def test_what_comes_goes_and_changes_among_definitions_is_named(tmp_path: Path) 
     assert [each.address for each in outcome.changed] == ["app", "app.LEVEL", "app.DEPTH", "app.g"]
     assert ("added", "Added: DEPTH, g.") in [(each.code, each.message) for each in outcome.warnings]
     outcome = source.edit("app", old="def g():\n    pass", new="def k():\n    pass", reload="off")
-    told = [(each.code, each.message) for each in outcome.warnings]
-    assert told == [("definitions_gone", "No longer defined: g."), ("added", "Added: k.")]
+    messages = [(each.code, each.message) for each in outcome.warnings]
+    assert messages == [("definitions_gone", "No longer defined: g."), ("added", "Added: k.")]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.move import Move
 from tests.memory import Memory
-from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told
+from tests.operations.trees import PACKAGE, codes, files, laid, message_of, patched, picture, refused
 
 
 def test_a_package_moves_with_its_data_and_modes_as_git_would_move_it(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_package_moves_with_its_data_and_modes_as_git_would_move_it(tmp_path: 
     outcome = source.move("app.sub", "lib.deep.part", reload="off")
     assert outcome.text == "Moved app.sub to lib.deep.part, with 2 modules and 2 data files."
     assert [each.address for each in outcome.changed] == ["lib.deep.part", "app.sub"]
-    assert told(outcome, "packages_made") == "Made the missing packages: lib, lib.deep."
+    assert message_of(outcome, "packages_made") == "Made the missing packages: lib, lib.deep."
     after = picture(source.root)
     moved = {name.replace("app/sub", "lib/deep/part"): facts for name, facts in before.items() if "app/sub" in name}
     assert {name: facts for name, facts in after.items() if name in moved} == moved
@@ -44,7 +44,7 @@ def test_a_package_moves_with_its_data_and_modes_as_git_would_move_it(tmp_path: 
 def test_moving_there_and_back_changes_nothing(tmp_path: Path) -> None:
     source = laid(tmp_path, {**PACKAGE, "app/base.pyi": "x: int\n"})
     before = picture(tmp_path)
-    assert told(source.move("app.base", "app.sub.base", reload="off"), "stub_moved").startswith("app.base@stub")
+    assert message_of(source.move("app.base", "app.sub.base", reload="off"), "stub_moved").startswith("app.base@stub")
     assert codes(source.move("app.sub.base", "app.base", reload="off")) == ["stub_moved"]
     source.move("app.sub", "app.other", reload="off")
     source.move("app.other", "app.sub", reload="off")
@@ -134,7 +134,7 @@ def test_what_a_package_says_of_itself_by_its_old_name_follows(tmp_path: Path) -
 def test_what_is_ignored_stays_behind_and_is_named(tmp_path: Path) -> None:
     source = laid(tmp_path, {**PACKAGE, ".gitignore": "*.db\n", "app/sub/x.db": "1"})
     outcome = source.move("app.sub", "app.part", reload="off")
-    assert told(outcome, "left_in_place").endswith(": app.sub:x.db.")
+    assert message_of(outcome, "left_in_place").endswith(": app.sub:x.db.")
     assert "app/sub/x.db" in files(tmp_path)
     source.undo(reload="off")
     assert set(PACKAGE) <= files(tmp_path)

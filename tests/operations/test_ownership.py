@@ -56,7 +56,7 @@ def insert(target: str, new_source: str, position: Literal["before", "after", "f
     return Insert(target=target, new_source=new_source, position=position)
 
 
-def told(plan: Plan) -> dict[str, str]:
+def messages(plan: Plan) -> dict[str, str]:
     return {each.code: each.message for each in plan.warnings}
 
 
@@ -198,7 +198,7 @@ def test_what_opens_or_closes_a_range_stays_where_the_symbol_below_changes(made:
     before = f"{lead}{indent}{line}\n{indent}x = [1,\n{indent}  2]\n{indent}y = 2\n"
     after, plan = made(before, delete(f"{name}.x"))
     assert after == f"{lead}{indent}{line}\n{indent}y = 2\n"
-    assert line in told(plan)["comment_stays"]
+    assert line in messages(plan)["comment_stays"]
     after, plan = made(before, edit(f"{name}.x", "# why\nx = 2\n"))
     assert after == f"{lead}{indent}{line}\n{indent}# why\n{indent}x = 2\n{indent}y = 2\n"
     again, _ = made(after, edit(f"{name}.x", f"{line}\n# why\nx = 2\n"))
@@ -222,9 +222,9 @@ def test_a_range_that_is_opened_between_accessors_is_named_where_it_goes(made: M
     text = f"class A:\n{getter}    # fmt: off\n{setter}    w = [1,\n      2]\n"
     after, plan = made(text, delete("m.A.v"))
     assert after == "class A:\n    w = [1,\n      2]\n"
-    assert told(plan)["comment_gone"].endswith("v: # fmt: off")
+    assert messages(plan)["comment_gone"].endswith("v: # fmt: off")
     _, plan = made(text, edit("m.A.v", getter + setter))
-    assert told(plan)["comment_gone"].endswith("v: # fmt: off")
+    assert messages(plan)["comment_gone"].endswith("v: # fmt: off")
     _, plan = made(text, edit("m.A.v", f"{getter}    # fmt: off\n{setter}".replace("1", "2")))
     assert not plan.warnings
 
@@ -279,13 +279,13 @@ def test_a_comment_that_may_be_a_heading_is_named_where_it_goes(
     shown = " ".join(comment.split())
     after, plan = made(text.format(comment), delete(target))
     assert after.strip() == text.format("").replace(own, "", 1).replace("\n\n\n\n\n", "\n\n\n").strip()
-    assert told(plan)["comment_gone"].endswith(shown)
+    assert messages(plan)["comment_gone"].endswith(shown)
     after, plan = made(text.format(comment), edit(target, f"# other\n{own}"))
     assert "# other" in after
-    assert told(plan)["comment_gone"].endswith(shown)
+    assert messages(plan)["comment_gone"].endswith(shown)
     after, plan = made(text.format(comment), edit(target, f"{comment}# and more\n{own}"))
     assert comment.strip() in after
-    assert "comment_gone" not in told(plan)
+    assert "comment_gone" not in messages(plan)
     after, plan = made(text.format(comment), insert(target, "W = 0", "before"))
     assert comment in after
     assert not plan.warnings
@@ -355,7 +355,7 @@ def test_an_attribute_at_the_end_or_start_of_its_suite_takes_its_string_along(ma
     assert after == "class A:\n    pass\n"
     after, plan = made('class A:\n    x: int = 1\n\n    """Doc of x."""\n\n    y = 1\n', delete("m.A.x"))
     assert after == "class A:\n    y = 1\n"
-    assert told(plan)["docstring_dropped"].endswith('x went with it: """Doc of x."""')
+    assert messages(plan)["docstring_dropped"].endswith('x went with it: """Doc of x."""')
     after, _ = made('w = 1\nx = 1  # one\n# more\n("""Doc of x.""")', delete("m.x"))
     assert after == "w = 1"
     after, _ = made('w = 1\nx = 1; """Doc of x."""\n', insert("m.x", "y = 1", "after"))
@@ -373,7 +373,7 @@ def test_an_attribute_at_the_end_or_start_of_its_suite_takes_its_string_along(ma
 def test_a_string_that_documents_nothing_any_more_is_named(made: Made) -> None:
     after, plan = made(MODULE, edit("m.x", "def x(): pass"))
     assert after == "import os\n\nw = 0\ndef x(): pass\ny = 2\n"
-    assert told(plan)["docstring_dropped"].endswith(': """Doc of x."""')
+    assert messages(plan)["docstring_dropped"].endswith(': """Doc of x."""')
 
 
 def test_a_string_in_a_function_or_below_other_statements_documents_nothing(made: Made) -> None:

@@ -86,8 +86,8 @@ def test_one_fence_around_all_of_a_source_is_taken_off_and_named(source: Source,
     for without, with_fence in zip(plain, fenced, strict=True):
         outcome = with_fence()
         assert outcome.diff == without().diff
-        told = [(each.code, each.message) for each in outcome.warnings]
-        assert ("fence_removed", "The Markdown fence around the given source was taken off.") in told
+        messages = [(each.code, each.message) for each in outcome.warnings]
+        assert ("fence_removed", "The Markdown fence around the given source was taken off.") in messages
 
 
 def test_a_fence_around_a_part_is_taken_off(source: Source) -> None:

@@ -13,7 +13,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Outcome
-from tests.operations.trees import codes, laid, picture, told
+from tests.operations.trees import codes, laid, message_of, picture
 
 FILES: Mapping[str, str | bytes] = {
     "pyproject.toml": '[project]\nname = "x"\nversion = "0"\n',
@@ -30,7 +30,7 @@ def test_a_deletion_names_what_uses_the_symbol_and_is_made(tmp_path: Path) -> No
     planned = source.delete("m.a.f", force=True, dry_run=True)
     outcome = source.delete("m.a.f", force=True)
     assert outcome.operation_id
-    assert told(outcome, "still_used") == f"m.a.f is still used: m.a:2, m.b:1, m.b:5; {HOW}."
+    assert message_of(outcome, "still_used") == f"m.a.f is still used: m.a:2, m.b:1, m.b:5; {HOW}."
     assert planned.warnings == outcome.warnings
 
 
@@ -94,7 +94,7 @@ WARNED = {
 def test_whatever_kind_of_name_goes_its_user_is_named(tmp_path: Path, text: str, name: str) -> None:
     use = "from m import a\n\nX = a.C().f()\n" if ".C." in name else "import m.a\n\nX = m.a.f\n"
     source = laid(tmp_path, {**FILES, "m/a.py": text, "m/b.py": use})
-    assert "m.b:3" in told(source.delete(name, force=True, dry_run=True), "still_used")
+    assert "m.b:3" in message_of(source.delete(name, force=True, dry_run=True), "still_used")
 
 
 def test_a_write_names_the_users_of_each_name_that_it_drops_and_of_no_other(tmp_path: Path) -> None:
@@ -120,8 +120,11 @@ def test_an_undo_names_what_uses_what_it_takes_away(tmp_path: Path) -> None:
     added = source.insert("m.a", "def f():\n    return 1\n", position="last", reload="off")
     made = source.write("m.c", "x = 1\n", reload="off")
     (tmp_path / "m/b.py").write_text("from m.a import f\nfrom m import c\n")
-    assert "m.b:1" in told(source.undo(str(added.operation_id), dry_run=True), "still_used")
-    assert told(source.undo(str(made.operation_id), dry_run=True), "still_imported") == "m.c is still imported: m.b:2."
+    assert "m.b:1" in message_of(source.undo(str(added.operation_id), dry_run=True), "still_used")
+    assert (
+        message_of(source.undo(str(made.operation_id), dry_run=True), "still_imported")
+        == "m.c is still imported: m.b:2."
+    )
 
 
 def test_an_undo_that_breaks_an_importer_stands_and_is_not_vouched_for(tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_an_undo_that_breaks_an_importer_stands_and_is_not_vouched_for(tmp_path:
     source.insert("m.a", "def f():\n    return 1\n", position="last")
     (tmp_path / "m/b.py").write_text("from m.a import f\n")
     outcome = source.undo(verify=["import"])
-    assert "m.b" in told(outcome, "import_failed")
+    assert "m.b" in message_of(outcome, "import_failed")
     assert "still_used" in codes(outcome)
     assert not [each for each in outcome.checks if each.result == "passed"]
 
@@ -146,7 +149,7 @@ def test_changes_that_mend_the_users_leave_nothing_to_say(tmp_path: Path) -> Non
     outcome = source.apply([{"do": "delete", "target": "m.a.f"}, moved, mended], verify=["import"])
     assert codes(outcome) == []
     with Source(tmp_path).transaction(reload="off") as tx:
-        assert "m.b:1" in told(tx.delete("m.c.f"), "still_used")
+        assert "m.b:1" in message_of(tx.delete("m.c.f"), "still_used")
         tx.insert("m.c", "f = None\n", position="last")
     assert tx.outcome is not None
     assert codes(tx.outcome) == []
@@ -165,7 +168,7 @@ def test_a_name_that_is_still_there_or_used_nowhere_is_not_spoken_of(tmp_path: P
 def test_local_names_and_what_goes_with_its_class_are_not_spoken_of(tmp_path: Path) -> None:
     text = "class C:\n    def f(self):\n        def local():\n            return 1\n\n        return local()\n"
     source = laid(tmp_path, {**FILES, "m/a.py": text, "m/b.py": "from m.a import C\n\nC().f()\n"})
-    assert told(source.delete("m.a.C", force=True, dry_run=True), "still_used").startswith(
+    assert message_of(source.delete("m.a.C", force=True, dry_run=True), "still_used").startswith(
         "m.a.C is still used: m.b:1, m.b:3;"
     )
     new = "def f(self):\n    return 2\n"
@@ -175,7 +178,7 @@ def test_local_names_and_what_goes_with_its_class_are_not_spoken_of(tmp_path: Pa
 def test_undecided_uses_are_listed_apart_from_sure_ones(tmp_path: Path) -> None:
     source = laid(tmp_path, {**FILES, "m/a.py": METHODS, "m/b.py": "def use(x):\n    return x.f()\n"})
     outcome = source.delete("m.a.C.f", dry_run=True)
-    assert "m.b:2" in told(outcome, "perhaps_used")
+    assert "m.b:2" in message_of(outcome, "perhaps_used")
     assert "still_used" not in codes(outcome)
 
 
@@ -183,7 +186,7 @@ def test_many_users_are_counted_and_all_of_their_imports_are_tried(tmp_path: Pat
     many = {f"m/u{number:03}.py": "from m.a import f\n" for number in range(230)}
     last = {"m/v.py": "import m.a\nfrom m.a import f\n", **dict.fromkeys(many, "from m.a import g as f\n")}
     source = laid(tmp_path, {**FILES, "m/b.py": "", **many})
-    assert told(source.delete("m.a.f", force=True, dry_run=True), "still_used").endswith(f"and 221 more; {HOW}.")
+    assert message_of(source.delete("m.a.f", force=True, dry_run=True), "still_used").endswith(f"and 221 more; {HOW}.")
     source = laid(tmp_path, {**FILES, "m/b.py": "", **last})
     with pytest.raises(TransactionError, match=r"m\.v"):
         source.delete("m.a.f", force=True, verify=["import"])
@@ -194,7 +197,7 @@ def test_an_importer_that_failed_before_or_is_ready_for_it_does_not_stop_a_chang
     source = laid(tmp_path, {**FILES, "m/b.py": ready, "m/c.py": "import nothing_like_it\nfrom m.a import f\n"})
     outcome = source.delete("m.a.f", force=True, verify=["import"])
     assert [each.result for each in outcome.checks] == ["failed_before"]
-    assert "m.c does not import" in told(outcome, "import_failed_before")
+    assert "m.c does not import" in message_of(outcome, "import_failed_before")
 
 
 def test_an_importer_that_is_not_imported_to_be_checked_is_not_vouched_for(tmp_path: Path) -> None:
@@ -210,8 +213,8 @@ def test_code_that_names_a_data_file_which_goes_is_named(tmp_path: Path) -> None
     source = laid(tmp_path, {**FILES, **data, "m/b.py": code})
     assert codes(source.delete("m:lists/free.txt", dry_run=True)) == []
     text = "m:lists/words.txt may be named still: m.b:3; grep words.txt shows them."
-    assert told(source.delete("m:lists/words.txt", dry_run=True), "perhaps_named") == text
-    assert told(source.delete("m:lists", recursive=True, dry_run=True), "perhaps_named") == text
-    assert told(source.move("m:lists/words.txt", "m:words.txt", dry_run=True), "perhaps_named") == text
+    assert message_of(source.delete("m:lists/words.txt", dry_run=True), "perhaps_named") == text
+    assert message_of(source.delete("m:lists", recursive=True, dry_run=True), "perhaps_named") == text
+    assert message_of(source.move("m:lists/words.txt", "m:words.txt", dry_run=True), "perhaps_named") == text
     assert source.delete("m:lists/words.txt", reload="off").operation_id
     assert codes(source.undo(dry_run=True)) == []

@@ -71,7 +71,7 @@ def codes(outcome: Outcome) -> list[str]:
     return [notice.code for notice in outcome.warnings]
 
 
-def told(outcome: Outcome, code: str) -> str:
+def message_of(outcome: Outcome, code: str) -> str:
     """Return what an outcome says under one code."""
     [message] = [notice.message for notice in outcome.warnings if notice.code == code]
     return message

@@ -241,8 +241,8 @@ CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
 def test_what_would_come_too_early_is_what_python_cannot_import(about: str, tmp_path: Path) -> None:
     files, init, early = CASES[about]
     before, after = {**files, "p/__init__.py": "LATER = FIRST = 1\n"}, {**files, "p/__init__.py": init}
-    told = circle_told(before, after)
-    assert (told is not None) is early
+    circle = circle_told(before, after)
+    assert (circle is not None) is early
     if about != "code that does not parse":
         entries = {name.partition("/")[0] for name in files}
         assert all(_imports(after, entry, tmp_path) for entry in entries) is not early
@@ -257,8 +257,8 @@ def test_a_circle_is_reported_however_many_modules_stand_beside_it() -> None:
     many = {f"p/m{n}.py": "" for n in range(300)}
     imports = "".join(f"from . import m{n}\n" for n in range(300))
     files = {**many, "p/n.py": f"{imports}from .last import Y\n", "p/last.py": "from p import LATER as Y\n"}
-    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
-    assert told == "p.last imports LATER from p before p has bound it (p -> p.n -> p.last -> p)"
+    circle = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    assert circle == "p.last imports LATER from p before p has bound it (p -> p.n -> p.last -> p)"
 
 
 @pytest.mark.parametrize("name", ["_fast", "_built"])
@@ -277,10 +277,10 @@ def test_a_long_circle_is_shown_in_short(tmp_path: Path) -> None:
     chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(40)}
     files = {**chain, "p/m40.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
     after = {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}
-    told = circle_told({**files, "p/__init__.py": ""}, after)
-    assert told is not None
-    assert "(p -> p.n -> p.m0 -> " in told
-    assert "… (31 more) … -> p.m40 -> p)" in told
+    circle = circle_told({**files, "p/__init__.py": ""}, after)
+    assert circle is not None
+    assert "(p -> p.n -> p.m0 -> " in circle
+    assert "… (31 more) … -> p.m40 -> p)" in circle
     assert not _imports(after, "p", tmp_path)
 
 
@@ -291,9 +291,9 @@ def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_report
         "p/sub/n.py": "from ..other import f\n",
     }
     after = {**files, "p/sub/__init__.py": "Y = 1\nfrom . import n\n"}
-    told = circle_told({**files, "p/sub/__init__.py": "Y = 1\n"}, after, "p/sub/")
-    assert told is not None
-    assert "p.other -> p.sub -> p.sub.n -> p.other" in told
+    circle = circle_told({**files, "p/sub/__init__.py": "Y = 1\n"}, after, "p/sub/")
+    assert circle is not None
+    assert "p.other -> p.sub -> p.sub.n -> p.other" in circle
     assert not _imports(after, "p.sub.n", tmp_path)
 
 
@@ -304,16 +304,16 @@ def test_a_circle_that_only_another_way_in_runs_into_is_reported(tmp_path: Path)
         "p/sub/n.py": "from p.b import B\n",
     }
     after = {**files, "p/sub/__init__.py": "Z = 1\nfrom . import n\n"}
-    told = circle_told({**files, "p/sub/__init__.py": "Z = 1\n"}, after, "p/sub/")
-    assert told == "p.sub.n imports B from p.b before p.b has bound it (p.b -> p.sub -> p.sub.n -> p.b)"
+    circle = circle_told({**files, "p/sub/__init__.py": "Z = 1\n"}, after, "p/sub/")
+    assert circle == "p.sub.n imports B from p.b before p.b has bound it (p.b -> p.sub -> p.sub.n -> p.b)"
     assert _imports(after, "p.sub", tmp_path)
     assert not _imports(after, "p.b", tmp_path)
 
 
 def test_a_module_that_only_works_behind_another_one_is_reported(tmp_path: Path) -> None:
     files = {"p/n.py": "from .m import Y\nX = 1\n", "p/m.py": "from .n import X\nY = X\n", "p/__init__.py": ""}
-    told = circle_told(files, {**files, "p/__init__.py": "from . import n\n"})
-    assert told == "p.m imports X from p.n before p.n has bound it (p.n -> p.m -> p.n)"
+    circle = circle_told(files, {**files, "p/__init__.py": "from . import n\n"})
+    assert circle == "p.m imports X from p.n before p.n has bound it (p.n -> p.m -> p.n)"
     works = {**files, "p/m.py": "Y = 1\nfrom . import n\n"}
     assert circle_told(works, {**works, "p/__init__.py": "from . import n\n"}) is None
     assert _imports({**works, "p/__init__.py": "from . import n\n"}, "p", tmp_path)
@@ -327,8 +327,8 @@ def test_more_of_a_module_that_is_imported_already_makes_no_circle() -> None:
 
 def test_the_message_has_the_way_there() -> None:
     files = {"p/n.py": "from .mid import Y\n", "p/mid.py": "from p import LATER\nY = LATER\n"}
-    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
-    assert told == "p.mid imports LATER from p before p has bound it (p -> p.n -> p.mid -> p)"
+    circle = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    assert circle == "p.mid imports LATER from p before p has bound it (p -> p.n -> p.mid -> p)"
 
 
 def _imports(files: Mapping[str, str], entry: str, root: Path) -> bool:

@@ -20,9 +20,9 @@ def test_a_chain_of_packages_in_packages_is_no_deeper_than_one_of_modules() -> N
     chain = {f"q{n}/__init__.py": f"import q{n + 1}.a.b.c.d.e\n" for n in range(110)}
     chain |= {f"q{n}/{each}/__init__.py": "" for n in range(111) for each in inner}
     files = {**chain, "q110/__init__.py": "from p import LATER\n", "p/n.py": "import q0\n"}
-    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
-    assert told is not None
-    assert told.startswith("q110 imports LATER from p")
+    circle = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    assert circle is not None
+    assert circle.startswith("q110 imports LATER from p")
 
 
 def test_many_ways_into_a_large_circle_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,8 +30,8 @@ def test_many_ways_into_a_large_circle_are_given_up(monkeypatch: pytest.MonkeyPa
     files |= {"p/__init__.py": "", "p/z.py": "from p.s import Z\nB = Z\n"}
     files["p/s/n.py"] = "import p.m0\nfrom p.z import B\n"
     before, after = {**files, "p/s/__init__.py": "Z = 1\n"}, {**files, "p/s/__init__.py": "Z = 1\nfrom . import n\n"}
-    told = "p.s.n imports B from p.z before p.z has bound it (p.z -> p.s -> p.s.n -> p.z)"
-    assert circle_told(before, after, "p/s/") == told
+    expected = "p.s.n imports B from p.z before p.z has bound it (p.z -> p.s -> p.s.n -> p.z)"
+    assert circle_told(before, after, "p/s/") == expected
     monkeypatch.setattr("bae_source.project.importing.order.MOST_FOLLOWED", 1_000)
     assert circle_told(before, after, "p/s/") is None
 

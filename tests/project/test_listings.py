@@ -66,10 +66,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_another_process_takes_over_what_was_drawn(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = Process(root, monkeypatch), Process(root, monkeypatch)
-    told = first.outline()
-    assert [notice.code for notice in told.warnings] == ["syntax_invalid", "unnamed_files"]
-    assert second.outline() == told
-    assert not told.complete
+    outline = first.outline()
+    assert [notice.code for notice in outline.warnings] == ["syntax_invalid", "unnamed_files"]
+    assert second.outline() == outline
+    assert not outline.complete
     assert (first.drawn, second.drawn) == (1, 0)
 
 
@@ -158,26 +158,26 @@ def test_what_could_not_be_read_is_not_kept(root: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("content", [b"", b"\x00", b"\xc1" * 99, b"\x95\xc4\x20" + b"x" * 40])
 def test_what_cannot_be_understood_is_drawn_anew(root: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    told = Process(root, monkeypatch).outline()
+    outline = Process(root, monkeypatch).outline()
     cache = Cache(state_folders(root), key="test")
     assert cache.facts("listing", ["00" * 32])
     cache.keep(files={}, facts=[("listing", "00" * 32, content)])
     process = Process(root, monkeypatch)
-    assert process.outline() == told
+    assert process.outline() == outline
     assert process.drawn == 1
 
 
 def test_the_key_alone_is_no_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Process(root, monkeypatch).outline()
+    outline = Process(root, monkeypatch).outline()
     cache = Cache(state_folders(root), key="test")
     [kept] = cache.facts("listing", ["00" * 32]).values()
     cache.keep(files={}, facts=[("listing", "00" * 32, kept[: len(kept) // 2])])
-    assert Process(root, monkeypatch).outline() == told
+    assert Process(root, monkeypatch).outline() == outline
 
 
 def test_errors_that_were_kept_come_back_as_they_were(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spaces = [Workspace(process.files, kept=process.kept) for process in (Process(root, monkeypatch),) * 2]
     problems = [listings.package_listing(space, "", DEEP).problems for space in spaces]
-    told = [[(name, error.code, error.message, error.hints) for name, error in each] for each in problems]
-    assert told[0] == told[1]
+    messages = [[(name, error.code, error.message, error.hints) for name, error in each] for each in problems]
+    assert messages[0] == messages[1]
     assert all(isinstance(error, ResourceError) for each in problems for _, error in each)

@@ -92,7 +92,7 @@ def test_a_place_where_the_project_has_no_such_thing_is_passed_over(target: Targ
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("expected", "shown"),
     [
         ("def f(b: B, c) -> tuple[int, str]", "def f(b: B, c) -> tuple[int, str]"),
         ("```python\n(function) def f(\n    b: B,\n    c\n) -> int\n```\n---\nDo.", "(function) def f(b: B, c) -> int"),
@@ -105,8 +105,8 @@ def test_a_place_where_the_project_has_no_such_thing_is_passed_over(target: Targ
         ("x" * 501, None),
     ],
 )
-def test_the_first_paragraph_is_shown_if_it_says_more_than_the_signature(said: str, shown: str | None) -> None:
-    [selection] = hover(Word(Navigated(hover=said))).selections
+def test_the_first_paragraph_is_shown_if_it_says_more_than_the_signature(expected: str, shown: str | None) -> None:
+    [selection] = hover(Word(Navigated(hover=expected))).selections
     assert selection.data is not None
     assert selection.data.content == "def f(b: B, c)\n\nDo." + (f"\n\nty: {shown}" if shown else "")
 

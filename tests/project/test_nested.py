@@ -130,9 +130,9 @@ OWN = {"pyproject.toml": PROJECT, "app/__init__.py": "", **SHAPES["src"], **USED
 def test_beside_code_of_the_root_they_are_named_with_the_setting_that_gives_them_names(tmp_path: Path) -> None:
     source = laid(tmp_path, OWN)
     setting = 'source-roots = ["part_a/src", "part_b"]'
-    told = source.doctor()
-    assert "part_a (pkg_a), part_b (pkg_b)." in told
-    assert setting in told
+    report = source.doctor()
+    assert "part_a (pkg_a), part_b (pkg_b)." in report
+    assert setting in report
     for name in ("pkg_a", "pkg_a.core.run", "pkg_b"):
         with pytest.raises(LookupFailed, match=r"is in part_[ab], a project of its own") as caught:
             source.references(name)

@@ -164,9 +164,9 @@ def test_a_copy_handles_and_blocks_no_signal_and_leaves_ours_as_they_were() -> N
     try:
         process = copy()
         answered(process)
-        told = dict(line.split(":") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
-        assert int(told["SigBlk"], 16) == 0
-        assert not any(int(told["SigCgt"], 16) >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM))
+        status = dict(line.split(":") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        assert int(status["SigBlk"], 16) == 0
+        assert not any(int(status["SigCgt"], 16) >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM))
         os.kill(process.pid, signal.SIGTERM)
         assert os.read(process.channel.into, 1) == b"", "it ends as the system has it"
         process.end()

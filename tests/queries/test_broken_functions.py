@@ -63,7 +63,7 @@ def asked(root: Path, *words: str) -> dict[str, object]:
     return answer
 
 
-def told(outcome: Outcome) -> dict[str, object]:
+def lasting(outcome: Outcome) -> dict[str, object]:
     """Return what of an answer is the same for every process."""
     notices = [{"code": each.code, "message": each.message} for each in outcome.warnings]
     return {"text": outcome.text, "complete": outcome.complete, "warnings": notices}
@@ -82,13 +82,13 @@ def test_the_order_of_questions_makes_no_difference_to_any_process(source: Sourc
         assert [notice.message for notice in outcome.warnings] == [
             "app.user does not parse: line 13, column 22: invalid syntax, so there may be more in app.user."
         ] * (name == "g")
-        assert asked(tmp_path, "references", f"app.core.{name}").items() >= told(outcome).items()
+        assert asked(tmp_path, "references", f"app.core.{name}").items() >= lasting(outcome).items()
 
 
 def test_what_a_broken_function_returns_and_assigns_may_be_anything(source: Source, tmp_path: Path) -> None:
     outcome = source.references("app.core.B.m").outcome
     assert places(outcome) == [(10, "unsure"), (17, "unsure"), (18, "sure"), (20, "unsure")]
-    assert asked(tmp_path, "references", "app.core.B.m").items() >= told(outcome).items()
+    assert asked(tmp_path, "references", "app.core.B.m").items() >= lasting(outcome).items()
 
 
 CORE = "class B:\n    def m(self): ...\nclass C:\n    def m(self): ...\n"
@@ -117,8 +117,8 @@ def test_a_place_that_may_be_of_either_class_is_in_both_answers(tmp_path: Path, 
     first = asked(tmp_path, "references", "core.C.m")
     again = asked(tmp_path, "references", "core.C.m")
     outcome = source.references("core.C.m").outcome
-    assert first.items() >= told(outcome).items()
-    assert again.items() >= told(outcome).items()
+    assert first.items() >= lasting(outcome).items()
+    assert again.items() >= lasting(outcome).items()
     assert outcome.complete is False or [each.certainty for each in outcome.found] == ["unsure"]
     assert all(each.certainty == "unsure" for each in source.references("core.B.m").outcome.found)
 
@@ -129,7 +129,7 @@ def test_a_word_that_strings_make_together_is_found(tmp_path: Path, word: str) -
     source = laid(tmp_path, {"core.py": "class A:\n    def send(self): ...\n", "user.py": user})
     outcome = source.references("core.A.send").outcome
     assert "string" in {each.kind for each in outcome.found}
-    assert asked(tmp_path, "references", "core.A.send").items() >= told(outcome).items()
+    assert asked(tmp_path, "references", "core.A.send").items() >= lasting(outcome).items()
 
 
 def test_what_a_broken_function_imports_is_listed(tmp_path: Path) -> None:
@@ -150,4 +150,4 @@ def test_a_file_that_is_broken_elsewhere_is_not_looked_into(tmp_path: Path, brok
     outcome = source.references("a.f").outcome
     assert outcome.found == ()
     assert not outcome.complete
-    assert asked(tmp_path, "references", "a.f").items() >= told(outcome).items()
+    assert asked(tmp_path, "references", "a.f").items() >= lasting(outcome).items()

@@ -52,7 +52,7 @@ def answers(request: pytest.FixtureRequest, another_user: AnotherUser) -> dict[s
     return found
 
 
-def said(outcome: Outcome) -> list[str]:
+def messages(outcome: Outcome) -> list[str]:
     return [notice.message for notice in outcome.warnings]
 
 
@@ -60,7 +60,7 @@ def said(outcome: Outcome) -> list[str]:
 def test_a_listing_of_the_project_names_what_may_not_be_listed(answers: dict[str, Any], question: str) -> None:
     outcome = answers[question]
     assert not outcome.complete
-    assert said(outcome) == ["pk.art.inner, pk.sub, top may not be listed, and what lies there was not shown."]
+    assert messages(outcome) == ["pk.art.inner, pk.sub, top may not be listed, and what lies there was not shown."]
     assert [notice.code for notice in outcome.warnings] == ["forbidden"]
 
 
@@ -68,24 +68,24 @@ def test_a_listing_of_the_project_names_what_may_not_be_listed(answers: dict[str
 def test_a_listing_of_a_package_names_what_may_not_be_listed_in_it(answers: dict[str, Any], question: str) -> None:
     outcome = answers[question]
     assert not outcome.complete
-    assert said(outcome)[0] == "pk.art.inner, pk.sub may not be listed, and what lies there was not shown."
+    assert messages(outcome)[0] == "pk.art.inner, pk.sub may not be listed, and what lies there was not shown."
 
 
 @pytest.mark.parametrize("question", ["read a folder", "outline of a folder"])
 def test_so_does_a_listing_of_a_folder_of_data_files(answers: dict[str, Any], question: str) -> None:
     outcome = answers[question]
     assert (outcome.text, outcome.complete) == ("pk:art/logo.txt (5 bytes)\n", False)
-    assert said(outcome) == ["pk.art.inner may not be listed, and what lies there was not shown."]
+    assert messages(outcome) == ["pk.art.inner may not be listed, and what lies there was not shown."]
 
 
 @pytest.mark.parametrize("question", ["outline of another", "outline of a module"])
 def test_what_no_closed_folder_belongs_to_is_complete(answers: dict[str, Any], question: str) -> None:
-    assert (answers[question].complete, said(answers[question])) == (True, [])
+    assert (answers[question].complete, messages(answers[question])) == (True, [])
 
 
 def test_searches_say_the_same(answers: dict[str, Any]) -> None:
     lead = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
-    assert said(answers["glob"])[0] == lead
+    assert messages(answers["glob"])[0] == lead
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_a_selector_of_what_is_in_a_closed_folder_is_not_reported_to_have_no_mod
 def test_a_selector_that_any_closed_folder_may_hold_names_them(answers: dict[str, Any]) -> None:
     answer = answers["path that may end there"]
     lead = "No module of the project has the path old, or a path that ends in it. "
-    told = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
-    assert answer["errors"][0]["message"] == lead + told
+    expected = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
+    assert answer["errors"][0]["message"] == lead + expected
     assert answer["next_actions"] == ["doctor", "search old"]
     exact = answers["exact path that cannot be there"]
     assert exact["errors"][0]["message"] == "No module of the project has the path pk/gone, from a source root on."
@@ -171,14 +171,14 @@ def test_who_refers_names_the_packages_that_may_hold_more(answers: dict[str, Any
     outcome = answers[question]
     assert not outcome.complete
     for name in ("pk.sub", "pk.art.inner", "top"):
-        assert f"{name} may not be listed, so there may be more in {name}." in said(outcome)
-    assert "pk.closed may not be read, so there may be more in pk.closed." in said(outcome)
+        assert f"{name} may not be listed, so there may be more in {name}." in messages(outcome)
+    assert "pk.closed may not be read, so there may be more in pk.closed." in messages(outcome)
 
 
 @pytest.mark.parametrize("question", ["references", "callers", "subclasses", "importers", "references again"])
 def test_a_file_that_cannot_be_decoded_is_reported_in_the_same_words(answers: dict[str, Any], question: str) -> None:
-    told = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
-    assert told in said(answers[question])
+    expected = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
+    assert expected in messages(answers[question])
 
 
 def test_a_deletion_names_the_packages_that_may_hold_more(answers: dict[str, Any]) -> None:
@@ -212,7 +212,7 @@ def test_a_closed_source_root_leaves_every_listing_incomplete(tmp_path: Path, mo
     close(monkeypatch, "src")
     for target in ("", "pk"):
         outcome = source.outline(target).outcome
-        assert said(outcome) == ["(a source root) may not be listed, and what lies there was not shown."]
+        assert messages(outcome) == ["(a source root) may not be listed, and what lies there was not shown."]
         assert not outcome.complete
     assert source.outline("pk.m").complete
     with pytest.raises(ResourceError, match=r"\(a source root\) may not be listed, so it is not known whether gone is"):
@@ -226,4 +226,4 @@ def test_a_project_of_which_nothing_may_be_listed_is_not_called_empty(
     close(monkeypatch, "pk")
     outcome = source.outline().outcome
     assert (outcome.text, outcome.complete) == ("(no Python modules)\n", False)
-    assert said(outcome) == ["pk may not be listed, and what lies there was not shown."]
+    assert messages(outcome) == ["pk may not be listed, and what lies there was not shown."]

@@ -44,8 +44,8 @@ def source(tmp_path: Path) -> Source:
 )
 def test_a_place_leads_to_its_definition(source: Source, place: str, found: list[tuple[str, str, int, str]]) -> None:
     answer = source.definition(place)
-    told = [(each.address, each.module, each.line, each.certainty) for each in answer.outcome.found]
-    assert told == found
+    places = [(each.address, each.module, each.line, each.certainty) for each in answer.outcome.found]
+    assert places == found
     assert answer.complete
     assert bool(found) or answer == "(no name that refers to something stands there)"
 

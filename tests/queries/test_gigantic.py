@@ -21,8 +21,8 @@ def test_a_file_that_is_too_long_is_refused_before_it_is_decoded_or_parsed(tmp_p
     for found in (source.references("pk.a.f"), source.callers("pk.a.f"), source.find("f(1)"), source.search("f")):
         assert not found.complete
         assert "pk.big:2" not in found
-        [told] = [each.message for each in found.outcome.warnings if "pk.big" in each.message]
-        assert SAID in told
+        [message] = [each.message for each in found.outcome.warnings if "pk.big" in each.message]
+        assert SAID in message
     for ask in (source.read, source.outline):
         with pytest.raises(SourceError, match=SAID) as refused:
             ask("pk.big")

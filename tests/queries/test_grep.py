@@ -244,7 +244,7 @@ def test_a_long_line_is_cut_and_reported_but_whole_as_a_value(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"),
+    ("pattern", "expected"),
     [
         ("", "empty"),
         ("(", "missing ), unterminated subpattern at position 0"),
@@ -257,11 +257,11 @@ def test_a_long_line_is_cut_and_reported_but_whole_as_a_value(tmp_path: Path) ->
     ],
     ids=["empty", "bracket", "repeat", "range", "newline", "long", "deep", "escape"],
 )
-def test_a_pattern_that_is_none_is_refused_and_says_where(app: Source, pattern: str, said: str) -> None:
+def test_a_pattern_that_is_none_is_refused_and_says_where(app: Source, pattern: str, expected: str) -> None:
     with pytest.raises(RequestError) as caught:
         app.grep(pattern)
     assert caught.value.code == "invalid_arguments"
-    assert said in caught.value.message
+    assert expected in caught.value.message
     assert caught.value.hints
 
 

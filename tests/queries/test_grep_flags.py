@@ -101,7 +101,7 @@ def test_options_stand_together_and_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("-z", "x"), "Unrecognized arguments: -z"),
         (("-nz", "x"), "Unrecognized arguments: -nz"),
@@ -119,10 +119,10 @@ def test_options_stand_together_and_apart() -> None:
         (("(?R)",), "(?R) is Perl's"),
     ],
 )
-def test_what_is_wrong_is_reported(app: Source, words: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_reported(app: Source, words: tuple[str, ...], expected: str) -> None:
     called = cli(app, *words)
     assert (called.status, called.out) == (2, b"")
-    assert said in called.said
+    assert expected in called.said
 
 
 def test_quiet_is_the_exit_status_alone(app: Source) -> None:

@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> Source:
     return found
 
 
-def said(outcome: Outcome) -> list[str]:
+def messages(outcome: Outcome) -> list[str]:
     return [notice.message for notice in outcome.warnings]
 
 
@@ -42,7 +42,7 @@ def test_who_refers_names_the_modules_that_may_hold_more(source: Source, verb: s
     for _ in range(2):  # the second time from what is kept
         outcome = getattr(source, verb)(target).outcome
         assert not outcome.complete
-        assert said(outcome) == [
+        assert messages(outcome) == [
             f"{name} is a link that leads out of the project, so there may be more in {name}."
             for name in ("pk.lib", "pk.x")
         ]
@@ -64,7 +64,7 @@ def test_listings_and_searches_name_them(source: Source, verb: str, arguments: t
     for _ in range(2):
         outcome: Any = getattr(source, verb)(*arguments)
         outcome = getattr(outcome, "outcome", outcome)
-        assert (outcome.complete, said(outcome)) == (False, [_UNSEEN.format(left)])
+        assert (outcome.complete, messages(outcome)) == (False, [_UNSEEN.format(left)])
         assert [notice.code for notice in outcome.warnings] == ["outside_project"]
 
 

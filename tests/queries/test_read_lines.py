@@ -119,7 +119,7 @@ def test_a_file_that_is_called_by_a_number_is_itself(app: Source) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "error", "said"),
+    ("place", "error", "expected"),
     [
         ("src/app/net.py:400", LookupFailed, "has 16 lines, and no line 400"),
         (":src/app/net.py:4-5", LookupFailed, "is a module"),
@@ -132,8 +132,8 @@ def test_a_file_that_is_called_by_a_number_is_itself(app: Source) -> None:
         ("src/app/\0net.py:3", RequestError, "no place"),
     ],
 )
-def test_what_is_not_there_is_reported(app: Source, place: str, error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_what_is_not_there_is_reported(app: Source, place: str, error: type[Exception], expected: str) -> None:
+    with pytest.raises(error, match=expected):
         app.read(place)
 
 

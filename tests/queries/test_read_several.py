@@ -121,10 +121,10 @@ def test_a_pattern_that_matches_too_much_is_refused(app: Source, monkeypatch: py
 def test_the_fault_of_one_is_reported_and_the_rest_answered(app: Source) -> None:
     found = app.read(["app.net.Client.sent", "app.net.connect", "app/net.py", "app.broken.f"])
     assert heads(found)[0] == "app.net.connect"
-    told = {each.code: each.message for each in found.outcome.warnings}
-    assert "Candidates: app.net.Client.send" in told["symbol_not_found"]
-    assert "Try app.net." in told["invalid_name"]
-    assert "syntax_invalid" in told
+    messages = {each.code: each.message for each in found.outcome.warnings}
+    assert "Candidates: app.net.Client.send" in messages["symbol_not_found"]
+    assert "Try app.net." in messages["invalid_name"]
+    assert "syntax_invalid" in messages
     assert (found.complete, found.outcome.status) == (False, "answer")
 
 

@@ -76,8 +76,8 @@ def test_a_class_below_the_declared_one_is_below_the_class(tmp_path: Path) -> No
 
 def test_stubs_that_still_import_a_deleted_name_are_named_too(source: Source, tmp_path: Path) -> None:
     outcome = source.delete("app.client", force=True, dry_run=True)
-    [told] = [each.message for each in outcome.warnings if each.code == "still_imported"]
-    assert "app:1, app.api@stub:1" in told
+    [message] = [each.message for each in outcome.warnings if each.code == "still_imported"]
+    assert "app:1, app.api@stub:1" in message
     assert (tmp_path / "app/client.py").read_text() == PROJECT["app/client.py"]
 
 

@@ -280,8 +280,8 @@ def test_the_text_of_a_string_and_a_doctest_may_use_a_name(tmp_path: Path) -> No
         'def a(): ...\nprint("run a() now")\ndef b():\n    """Do it.\n\n    >>> b()\n    """\n'
         'def c():\n    """Like c, and not like d."""\ndef d(): ...  # d'
     )
-    said = "probable: the text of a string has its name"
-    assert listed(tmp_path, in_script(code)) == {"app.a": said, "app.b": said, "app.c": "sure", "app.d": "sure"}
+    expected = "probable: the text of a string has its name"
+    assert listed(tmp_path, in_script(code)) == {"app.a": expected, "app.b": expected, "app.c": "sure", "app.d": "sure"}
 
 
 def test_a_file_that_cannot_be_looked_into_makes_the_answer_incomplete(tmp_path: Path) -> None:

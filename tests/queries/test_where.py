@@ -81,8 +81,8 @@ def app(tmp_path: Path) -> Source:
 )
 def test_a_line_is_in_its_innermost_symbol(app: Source, line: int, address: str, lines: str) -> None:
     text = app.where(f"src/app/core.py:{line}")
-    said = f"lines {lines}" if "-" in lines else f"line {lines}"
-    assert text.splitlines()[0] == f"{address} ({said})"
+    expected = f"lines {lines}" if "-" in lines else f"line {lines}"
+    assert text.splitlines()[0] == f"{address} ({expected})"
     assert text.address == address
     assert text.splitlines()[1] == f"{line:>4}  {CODE.splitlines()[line - 1]}"
     assert app.where(f"app.core:{line}") == text

@@ -36,7 +36,7 @@ def test_using_a_property_is_calling_it(source: Source) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "told"),
+    ("method", "expected"),
     [
         ("__init__", "calls of app.core.A, and of classes below it, call it too: ask for callers of app.core.A."),
         ("__enter__", "what Python does with an object calls it too."),
@@ -45,15 +45,15 @@ def test_using_a_property_is_calling_it(source: Source) -> None:
 )
 @pytest.mark.parametrize("verb", ["callers", "references"])
 def test_the_answer_about_a_special_method_says_that_python_calls_it(
-    tmp_path: Path, verb: str, method: str, told: str
+    tmp_path: Path, verb: str, method: str, expected: str
 ) -> None:
     code = f"class A:\n    def {method}(self): ...\n    def f(self): self.{method}()\nA()\n"
     source = laid(tmp_path, {"app/__init__.py": "", "app/core.py": code})
     outcome = getattr(source, verb)(f"app.core.A.{method}").outcome
     assert [each.line for each in outcome.found] == [3]
-    assert outcome.complete is not bool(told)
-    assert [each.code for each in outcome.warnings] == ["called_by_python"] * bool(told)
-    assert all(told in each.message for each in outcome.warnings)
+    assert outcome.complete is not bool(expected)
+    assert [each.code for each in outcome.warnings] == ["called_by_python"] * bool(expected)
+    assert all(expected in each.message for each in outcome.warnings)
 
 
 @pytest.mark.parametrize(
@@ -259,8 +259,8 @@ def test_a_mention_in_the_settings_is_not_shown_as_one_in_a_module(tmp_path: Pat
     found = laid(tmp_path, {**files, "pyproject.toml": '[project.scripts]\nrun = "app.core:A"\n'}).references(
         "app.core.A"
     )
-    told = [(each.module, each.address, each.line) for each in found.outcome.found if each.kind == "string"]
-    assert told == [("pyproject.toml", "pyproject.toml", 2), ("setup.cfg", "setup.cfg", 3)]
+    strings = [(each.module, each.address, each.line) for each in found.outcome.found if each.kind == "string"]
+    assert strings == [("pyproject.toml", "pyproject.toml", 2), ("setup.cfg", "setup.cfg", 3)]
     assert "setup.cfg\n  3: " in found
     assert "\nsetup\n" not in found.partition("mentions:")[2]
 

@@ -30,8 +30,8 @@ def test_who_refers_to_something_is_not_complete_where_one_may_do_so(source: Sou
     target = {"importers_of": "pkg", "subclasses": "pkg.A", "references": "pkg.A"}.get(verb, "pkg.A.f")
     answer = getattr(source, verb)(target)
     assert not answer.complete
-    told = {notice.message for notice in answer.outcome.warnings if notice.code == "not_searched"}
-    assert told == {
+    messages = {notice.message for notice in answer.outcome.warnings if notice.code == "not_searched"}
+    assert messages == {
         f"{name} ends in .pyw and is a module on Windows alone, so there may be more in {name}."
         for name in ("pkg.gui", "start")
     }

@@ -42,7 +42,7 @@ def imports(trial: Trial) -> bool:
     return subprocess.run(fresh, cwd=trial.root, capture_output=True, check=False).returncode == 0
 
 
-def told(outcome: Outcome) -> dict[str, str]:
+def messages_of(outcome: Outcome) -> dict[str, str]:
     return {notice.code: notice.message for notice in outcome.warnings}
 
 
@@ -65,7 +65,7 @@ def test_what_only_this_process_could_import_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("reload", "verify", "said"),
+    ("reload", "verify", "expected"),
     [
         ("auto", ["import"], "Verified: import."),
         ("patch", ["import"], "Verified: import."),
@@ -75,12 +75,12 @@ def test_what_only_this_process_could_import_is_refused(
     ],
 )
 def test_an_import_is_reported_as_verified_where_one_was_tried(
-    trial: Trial, source: Source, reload: Any, verify: list[str], said: str
+    trial: Trial, source: Source, reload: Any, verify: list[str], expected: str
 ) -> None:
     load(trial, "def f(): return 1\n")
     outcome = source.edit("app.core.f", "def f(): return 2", reload=reload, verify=verify)
-    assert set(told(outcome)) == ({"keeps_old_code"} if reload == "child" else set())
-    assert outcome.text == f"Edited app.core.f. {said}"
+    assert set(messages_of(outcome)) == ({"keeps_old_code"} if reload == "child" else set())
+    assert outcome.text == f"Edited app.core.f. {expected}"
     assert imports(trial)
 
 
@@ -101,23 +101,23 @@ def test_a_loaded_module_that_did_not_import_before_keeps_what_it_has_and_the_ot
     module = load(trial, "def f(): return 1\n")
     consts = importlib.import_module("app.consts")
     trial.write("app/core.py", "def f(): return 1\n\n\nraise ValueError('by hand')\n")
-    held = module.f
+    kept = module.f
     with source.transaction("two", reload=reload) as tx:
         tx.edit("app.core.f", "def f(): return 2")
         tx.edit("app.consts.LIMIT", "LIMIT = 2")
     assert tx.outcome is not None
-    said = told(tx.outcome)
-    assert "did not before this change either: ValueError: by hand." in said["import_failed_before"]
-    assert said["keeps_old_code"] == "app.core keeps its old code in this process: it does not import."
+    messages = messages_of(tx.outcome)
+    assert "did not before this change either: ValueError: by hand." in messages["import_failed_before"]
+    assert messages["keeps_old_code"] == "app.core keeps its old code in this process: it does not import."
     assert "return 2" in (trial.root / "app/core.py").read_text()
-    assert (module.f is held, module.f(), consts.LIMIT) == (True, 1, 2)
+    assert (module.f is kept, module.f(), consts.LIMIT) == (True, 1, 2)
 
 
 def test_a_module_that_imports_in_this_process_only_is_loaded_again_here(trial: Trial, source: Source) -> None:
     guard = FAILS_HERE.replace(" in ", " not in ")
     module = load(trial, guard + "def f(): return 1\n")
-    said = told(source.edit("app.core.f", "def f(): return 2"))
-    assert list(said) == ["import_failed_before"]
+    messages = messages_of(source.edit("app.core.f", "def f(): return 2"))
+    assert list(messages) == ["import_failed_before"]
     assert module.f() == 2
 
 
@@ -142,8 +142,8 @@ def test_what_fails_here_is_blamed_if_it_was_other_code_that_failed_in_a_child(
         source.edit("app.core.f", "def f(a=missing): return 2", reload=reload)
     assert dict(vars(module)) == before
     assert "return 1" in (trial.root / "app/core.py").read_text()
-    said = told(source.edit("app.core.f", "def f(): return 2", reload=reload))
-    assert "did not before this change either: ZeroDivisionError" in said["import_failed_before"]
+    messages = messages_of(source.edit("app.core.f", "def f(): return 2", reload=reload))
+    assert "did not before this change either: ZeroDivisionError" in messages["import_failed_before"]
     assert importlib.import_module("app.core").f() == 2
 
 
@@ -152,6 +152,6 @@ def test_who_mends_one_of_two_faults_of_a_loaded_module_is_not_blamed_for_the_ot
 ) -> None:
     load(trial, "def f(): return 1\n")
     trial.write("app/core.py", "def f(): return 1\n\n\nx = first\ny = second\n")
-    said = told(source.edit("app.core.x", "x = 1"))
-    assert "did not before this change either: NameError: name 'second'" in said["import_failed_before"]
-    assert list(said) == ["import_failed_before", "keeps_old_code"]
+    messages = messages_of(source.edit("app.core.x", "x = 1"))
+    assert "did not before this change either: NameError: name 'second'" in messages["import_failed_before"]
+    assert list(messages) == ["import_failed_before", "keeps_old_code"]

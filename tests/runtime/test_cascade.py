@@ -78,8 +78,8 @@ def test_an_importer_that_failed_before_is_not_blamed_on_the_change(trial: Trial
     trial.write("app/user.py", "from app.low import f\n")
     importlib.import_module("app.user")
     trial.write("app/user.py", "from app.low import f\nimport not_installed\n")
-    said = ["import_failed_before", "keeps_old_code"]
-    assert codes(trial.change({"app/low.py": LOW.replace("1", "2")}, "child", cascade=True)) == said
+    expected = ["import_failed_before", "keeps_old_code"]
+    assert codes(trial.change({"app/low.py": LOW.replace("1", "2")}, "child", cascade=True)) == expected
 
 
 def test_deleting_what_is_imported_fails_with_its_importer(tower: Trial) -> None:
@@ -142,11 +142,11 @@ def test_a_package_that_exports_it_follows_and_one_that_only_contains_it_does_no
     trial.write("app/__init__.py", "HELD = []\n")
     importlib.reload(importlib.import_module("app"))
     importlib.import_module("app.sub")
-    held = at("app").HELD
+    kept = at("app").HELD
     (notice,) = trial.change({"app/sub/low.py": LOW.replace("1", "2")}, cascade=True)
     assert notice.message == "Loaded again in this order: app.sub.low, app.sub; importers: app.sub."
     assert at("app.sub").f() == 2
-    assert at("app").HELD is held
+    assert at("app").HELD is kept
 
 
 def test_in_a_cycle_a_module_comes_before_those_that_take_names_from_it() -> None:

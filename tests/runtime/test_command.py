@@ -112,9 +112,9 @@ def test_no_child_is_asked_for_colours(project: Trial, monkeypatch: pytest.Monke
     code = f"import os, app.core; asked = {_COLOURS}; app.core.f(); print([n for n in asked if n in os.environ]); 1 / 0"
     with pytest.raises(TransactionError) as caught:
         Source(project.root).edit("app.core.f", old="return 1", new="return 2", verify=[f"command {python(code)}"])
-    said = str(caught.value.details["output"])
-    assert said.startswith("[]")
-    assert said.endswith("ZeroDivisionError: division by zero")  # Python 3.13 colours it
+    output = str(caught.value.details["output"])
+    assert output.startswith("[]")
+    assert output.endswith("ZeroDivisionError: division by zero")  # Python 3.13 colours it
     assert (project.root / "app/core.py").read_bytes() == old
 
 

@@ -39,8 +39,8 @@ def test_what_still_runs_old_code_fails_the_change_and_is_named(trial: Trial, so
     assert error.message == f"app.a still runs the old code of {stale} in this process; nothing was written."
     assert dict(vars(module)) == before
     assert trial.change({"app/a.py": "from app.keeps import once\n" + source.replace("1", "2")}, "patch") == ()
-    (held,) = direct_functions(look_up(stale, module))
-    assert 2 in held.__code__.co_consts, "a patch pours the new code into what is kept"
+    (kept,) = direct_functions(look_up(stale, module))
+    assert 2 in kept.__code__.co_consts, "a patch pours the new code into what is kept"
 
 
 def test_what_a_decorator_hides_is_named(trial: Trial) -> None:

@@ -61,15 +61,15 @@ def test_an_import_that_ends_the_interpreter_is_a_failure(trial: Trial, how: str
 def test_an_import_that_hangs_is_stopped_with_all_it_started(trial: Trial, tmp_path: Path) -> None:
     trial.write("app/a.py", "x = 1\n")
     trial.time_limit = 1.0
-    told = tmp_path / "child"
+    note = tmp_path / "child"
     source = "import subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
-    source += f"with open({str(told)!r}, 'w') as file:\n    file.write(str(child.pid))\ntime.sleep(60)\n"
+    source += f"with open({str(note)!r}, 'w') as file:\n    file.write(str(child.pid))\ntime.sleep(60)\n"
     begun = time.monotonic()
     error = trial.failure({"app/a.py": source})
     assert time.monotonic() - begun < 3
     assert error.code == "timed_out"
     assert "Importing app.a took longer than 1 seconds" in error.message
-    assert _ends(int(told.read_text()))
+    assert _ends(int(note.read_text()))
 
 
 def _ends(process: int) -> bool:
@@ -250,12 +250,12 @@ def test_the_probe_stays_within_the_grammar_of_python_3_7() -> None:
 
 
 def test_a_running_child_is_killed_on_ctrl_c(trial: Trial, tmp_path: Path) -> None:
-    told = tmp_path / "child"
+    note = tmp_path / "child"
     code = (
         "import os, signal, threading, time\n"
         "from pathlib import Path\n"
         "from bae_source.system.child import run\n"
-        f"told = Path({str(told)!r})\n"
+        f"told = Path({str(note)!r})\n"
         "def interrupt():\n"
         "    while not told.exists():\n"
         "        time.sleep(0.02)\n"
@@ -270,4 +270,4 @@ def test_a_running_child_is_killed_on_ctrl_c(trial: Trial, tmp_path: Path) -> No
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True, timeout=20)
     assert done.stdout == b"interrupted\n"
-    assert _ends(int(told.read_text()))
+    assert _ends(int(note.read_text()))

@@ -42,15 +42,15 @@ class Fake:
         return answer
 
     @property
-    def told(self) -> list[Any]:
+    def diary_entries(self) -> list[Any]:
         return [json.loads(line) for line in self.diary.read_text().splitlines()]
 
     @property
     def pids(self) -> list[int]:
-        return [each["started"] for each in self.told if "started" in each]
+        return [each["started"] for each in self.diary_entries if "started" in each]
 
     def methods(self) -> list[str]:
-        return [each["method"] for each in self.told if "method" in each]
+        return [each["method"] for each in self.diary_entries if "method" in each]
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_only_hover_and_definition_are_asked_and_the_file_is_shown_meanwhile(fak
         ][: len(works.methods())]
     )
     assert len(works.pids) == 1, "it was not kept warm"
-    shown = next(each for each in works.told if each.get("method") == "textDocument/didOpen")
+    shown = next(each for each in works.diary_entries if each.get("method") == "textDocument/didOpen")
     assert shown["params"]["textDocument"]["text"] == TEXT
 
 
@@ -115,7 +115,7 @@ def test_places_are_sent_in_utf_16_code_units(fake: Callable[[str], Fake]) -> No
     question = Question(path="m.py", text=text, name=Place(line=2, column=7), names=())
     [answer] = works.server.ask([question], {}, seconds=PATIENT)
     assert answer.problem is None
-    asked = next(each for each in works.told if each.get("method") == "textDocument/hover")
+    asked = next(each for each in works.diary_entries if each.get("method") == "textDocument/hover")
     assert asked["params"]["position"] == {"line": 1, "character": 7}
 
 
@@ -201,7 +201,7 @@ def test_one_that_hangs_three_times_is_killed(fake: Callable[[str], Fake]) -> No
 def test_what_it_wants_to_change_is_refused(fake: Callable[[str], Fake]) -> None:
     wants = fake("wants_changes")
     assert [wants.ask().problem, wants.ask().problem] == [None, None]
-    replies = {each["id"]: each for each in wants.told if "method" not in each and each.get("id", 0) >= 100}
+    replies = {each["id"]: each for each in wants.diary_entries if "method" not in each and each.get("id", 0) >= 100}
     assert replies[100]["result"]["applied"] is False
     assert replies[101]["result"] == [None, None]
     assert replies[102]["error"]["code"] == -32601
@@ -215,9 +215,9 @@ def test_it_gets_few_of_the_callers_variables_and_none_of_the_secrets(
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
     works = fake("works")
     assert works.ask().problem is None
-    environment = next(each["environment"] for each in works.told if "environment" in each)
+    environment = next(each["environment"] for each in works.diary_entries if "environment" in each)
     assert not {"SOME_TOKEN", "PYTHONPATH"} & set(environment)
-    assert next(each["folder"] for each in works.told if "folder" in each) == str(works.folder)
+    assert next(each["folder"] for each in works.diary_entries if "folder" in each) == str(works.folder)
 
 
 def test_it_gets_the_files_that_changed_since_the_last_question(fake: Callable[[str], Fake]) -> None:
@@ -225,15 +225,15 @@ def test_it_gets_the_files_that_changed_since_the_last_question(fake: Callable[[
     works.ask(stamps={"a.py": 1, "b.py": 1, "m.py": 1})
     works.ask(stamps={"a.py": 2, "c.py": 1, "m.py": 1})
     works.ask(stamps={"a.py": 2, "c.py": 1, "m.py": 1})
-    [told] = [each for each in works.told if each.get("method") == "workspace/didChangeWatchedFiles"]
-    kinds = {Path(each["uri"]).name: each["type"] for each in told["params"]["changes"]}
+    [message] = [each for each in works.diary_entries if each.get("method") == "workspace/didChangeWatchedFiles"]
+    kinds = {Path(each["uri"]).name: each["type"] for each in message["params"]["changes"]}
     assert kinds == {"a.py": 2, "b.py": 3, "c.py": 1}
 
 
 def test_the_whole_group_is_killed_when_it_is_closed(fake: Callable[[str], Fake]) -> None:
     family = fake("has_a_child")
     assert family.ask().problem is None
-    [child] = [each["child"] for each in family.told if "child" in each]
+    [child] = [each["child"] for each in family.diary_entries if "child" in each]
     assert is_running(child)
     family.server.close()
     assert gone(child)
@@ -270,8 +270,8 @@ def test_it_is_killed_when_the_interpreter_ends(ending: str, tmp_path: Path) -> 
         stderr=subprocess.DEVNULL,
         timeout=120,
     )
-    told = [json.loads(line) for line in (root / "diary").read_text().splitlines()]
-    pids = [each.get("started") or each.get("child") for each in told if "started" in each or "child" in each]
+    entries = [json.loads(line) for line in (root / "diary").read_text().splitlines()]
+    pids = [each.get("started") or each.get("child") for each in entries if "started" in each or "child" in each]
     assert len(pids) == 2
     assert all(map(gone, pids))
 

@@ -30,13 +30,13 @@ class Case:
 def test_a_from_import_in_another_module_sees_the_new_code(trial: Trial) -> None:
     case = Case(trial, "def f(x=1, *, k=2) -> int:\n    'old'\n    return x + k\n")
     trial.write("app/user.py", "from app.a import f\ndef g(): return f()\n")
-    user, held = load("app.user"), case.module.f
+    user, kept = load("app.user"), case.module.f
     assert case.patch("def f(x=10, *, k=20, new=300) -> str:\n    'new'\n    return x + k + new\nf.mark = 1\n") == []
-    assert case.module.f is held is user.f
+    assert case.module.f is kept is user.f
     assert user.g() == 330
-    assert (held.__doc__, held.__annotations__, held.mark) == ("new", {"return": str}, 1)
+    assert (kept.__doc__, kept.__annotations__, kept.mark) == ("new", {"return": str}, 1)
     assert case.patch("def f(): return 0\n") == []
-    assert (user.g(), held.__doc__, held.__defaults__, held.__dict__) == (0, None, None, {})
+    assert (user.g(), kept.__doc__, kept.__defaults__, kept.__dict__) == (0, None, None, {})
 
 
 def test_instances_subclasses_and_stored_methods_see_the_new_code(trial: Trial) -> None:
@@ -76,11 +76,15 @@ def test_instances_subclasses_and_stored_methods_see_the_new_code(trial: Trial) 
 def test_super_is_added_and_removed(trial: Trial) -> None:
     case = Case(trial, "class A:\n    def m(self): return 'A'\nclass B(A):\n    def m(self): return 'B'\n")
     b = case.module.B()
-    held = b.m
-    said = case.patch("class A:\n    def m(self): return 'A'\nclass B(A):\n    def m(self): return super().m() + 'b'\n")
+    kept = b.m
+    messages = case.patch(
+        "class A:\n    def m(self): return 'A'\nclass B(A):\n    def m(self): return super().m() + 'b'\n"
+    )
     assert b.m() == "Ab"
-    assert said == ["not_patched: app.a: B.m (one that was made, or taken from its class, before keeps the old code)."]
-    assert held() == "B"
+    assert messages == [
+        "not_patched: app.a: B.m (one that was made, or taken from its class, before keeps the old code)."
+    ]
+    assert kept() == "B"
     case.patch("class A:\n    def m(self): return 'AA'\nclass B(A):\n    def m(self): return __class__, super().m()\n")
     assert b.m() == (case.module.B, "AA")
 
@@ -99,11 +103,11 @@ def test_decorated_functions_keep_their_identity(trial: Trial) -> None:
         "@functools.singledispatch\ndef d(x): return 1\n@d.register\ndef _(x: int): return 'int', 1\n"
     )
     case = Case(trial, head + body)
-    held = f, g, h, c, d = [getattr(case.module, name) for name in "fghcd"]
+    kept = f, g, h, c, d = [getattr(case.module, name) for name in "fghcd"]
     assert g(0) == (0, 1)
-    said = case.patch(head + body.replace("1", "2").replace("times(2)", "times(3)").replace("=8", "=8"))
-    assert said == []
-    assert [getattr(case.module, name) for name in "fghcd"] == held
+    messages = case.patch(head + body.replace("1", "2").replace("times(2)", "times(3)").replace("=8", "=8"))
+    assert messages == []
+    assert [getattr(case.module, name) for name in "fghcd"] == kept
     assert f() == (2, 2)
     assert g(0) == (0, 2), "answers of the old code are forgotten"
     assert h() == [2, 2, 2]
@@ -117,10 +121,10 @@ def test_a_changed_decorator_is_named_and_what_is_held_runs_the_new_body(trial: 
     head = "import functools\n"
     case = Case(trial, head + "@functools.lru_cache(maxsize=1)\ndef f(): return 1\ndef g(): return 1\n")
     f, g = case.module.f, case.module.g
-    (said,) = case.patch(
+    (message,) = case.patch(
         head + "@functools.lru_cache(maxsize=2)\ndef f(): return 2\n@functools.cache\ndef g(): return 2\n"
     )
-    assert said == "not_patched: app.a: f (what stands for it hides it), g (its decorators changed)."
+    assert message == "not_patched: app.a: f (what stands for it hides it), g (its decorators changed)."
     f.cache_clear()
     assert f() == g() == 2
     assert case.module.f is not f
@@ -149,8 +153,8 @@ def test_what_stands_for_a_function_is_named_only_where_it_may_have_changed(
         "    return made\n@make(LIMIT)\ndef f(): return 1\n@make(5)\ndef g(): return 1\ndef other(): return 1\n"
     )
     case = Case(trial, text)
-    said = "".join(case.patch(text.replace(old, new)))
-    assert ("f (what stands for it hides it)" in said) is named, said
+    messages = "".join(case.patch(text.replace(old, new)))
+    assert ("f (what stands for it hides it)" in messages) is named, messages
     there = "".join(case.patch(text))
     assert ("f (what stands for it hides it)" in there) is named, there
 
@@ -195,12 +199,12 @@ def test_a_class_that_cannot_be_patched_is_replaced_and_named(
     before, after = (text.replace(": pass", ":\n    pass") for text in (before, after))
     case = Case(trial, before + method.format(1))
     trial.write("app/user.py", "from app.a import A\n")
-    held = load("app.user").A
-    said = case.patch(after + method.format(2))
-    assert said[0] == f"not_patched: app.a: A ({reason})."
-    assert [text.partition(" still")[0] for text in said[1:]] == ["holds_old_objects: app.user"]
-    assert case.module.A is not held
-    assert held.m.__code__.co_consts[-1] == 1, "the old class is left wholly alone"
+    kept = load("app.user").A
+    messages = case.patch(after + method.format(2))
+    assert messages[0] == f"not_patched: app.a: A ({reason})."
+    assert [text.partition(" still")[0] for text in messages[1:]] == ["holds_old_objects: app.user"]
+    assert case.module.A is not kept
+    assert kept.m.__code__.co_consts[-1] == 1, "the old class is left wholly alone"
     assert case.module.A.m.__code__.co_consts[-1] == 2
 
 
@@ -222,8 +226,8 @@ def test_a_dataclass_takes_other_methods_and_other_fields_are_named(trial: Trial
     old = data()
     assert case.patch(source.replace("return 1", "return 2")) == []
     assert (case.module.D, old.m(), old == data(), old < data(2)) == (data, 2, True, True)
-    (said,) = case.patch(source.replace("    def", "    y: str = 'y'\n    def"))
-    assert said == "not_patched: app.a: D (its fields changed: instances made before have the old ones)."
+    (message,) = case.patch(source.replace("    def", "    y: str = 'y'\n    def"))
+    assert message == "not_patched: app.a: D (its fields changed: instances made before have the old ones)."
     assert repr(data()) == "D(x=1, y='y')"
     assert case.module.D is data
 
@@ -255,8 +259,8 @@ def test_nested_functions_and_lambdas_that_are_alive_run_the_new_code(trial: Tri
 def test_a_closure_over_other_variables_is_named(trial: Trial) -> None:
     case = Case(trial, "def make(n):\n    def inner(): return n\n    return inner\n")
     inner = case.module.make(1)
-    (said,) = case.patch("def make(n):\n    m = 2\n    def inner(): return n + m\n    return inner\n")
-    assert said.startswith("not_patched: app.a: make.<locals>.inner (")
+    (message,) = case.patch("def make(n):\n    m = 2\n    def inner(): return n + m\n    return inner\n")
+    assert message.startswith("not_patched: app.a: make.<locals>.inner (")
     assert inner() == 1
     assert case.module.make(1)() == 3
 
@@ -427,9 +431,9 @@ def test_threads_that_call_meanwhile_never_find_an_argument_or_a_name_missing(tr
 def test_what_a_decorator_keeps_of_the_second_class_is_named(trial: Trial) -> None:
     trial.write("app/registry.py", "KNOWN = []\ndef register(cls):\n    KNOWN.append(cls)\n    return cls\n")
     case = Case(trial, "from app.registry import register\n@register\nclass A: pass\n")
-    said, held = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
-    assert said.startswith("exists_twice: app.a.A: ")
-    assert held.startswith("holds_old_objects: app.registry still hold")
+    twice, holding = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
+    assert twice.startswith("exists_twice: app.a.A: ")
+    assert holding.startswith("holds_old_objects: app.registry still hold")
 
 
 def test_what_is_not_loaded_is_tried_in_a_child(trial: Trial) -> None:

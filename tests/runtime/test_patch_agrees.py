@@ -44,13 +44,13 @@ def run(seed: int, versions: int, *, back: bool = False) -> None:
 
 
 def _patch(module: ModuleType, before: str, after: str, expected: dict[str, object]) -> None:
-    held = dict(vars(module))
+    namespace = dict(vars(module))
     code = compile(after, f"{NAME}.py", "exec", dont_inherit=True)
     patching = Patching([module])
     patching.run(module, code, compile(before, f"{NAME}.py", "exec", dont_inherit=True))
     notices = patching.finish()
-    said = " ".join(notice.message for notice in notices)
-    context = f"{before}\n# ------ becomes\n{after}\n# ------\n{said}"
+    message = " ".join(notice.message for notice in notices)
+    context = f"{before}\n# ------ becomes\n{after}\n# ------\n{message}"
     gc.collect()
     found = behaviour(module)
     different = [
@@ -61,10 +61,10 @@ def _patch(module: ModuleType, before: str, after: str, expected: dict[str, obje
     assert not different, f"{context}\n{different}"
     assert compare(module, code).stale == (), context
     assert not any(notice.code == "exists_twice" for notice in notices), context
-    for name, old in held.items():
+    for name, old in namespace.items():
         if isinstance(old, FunctionType | type) and name in expected and old.__module__ == NAME:
             kept = vars(module)[name] is old
-            assert kept or name in said or type(old) is not type(vars(module)[name]) or _renamed(old, name), context
+            assert kept or name in message or type(old) is not type(vars(module)[name]) or _renamed(old, name), context
             if kept and old.__name__ == name:
                 assert shown(old) == expected[name], context
 

@@ -65,11 +65,13 @@ def test_what_is_registered_under_a_key_takes_no_code_of_another_one(
 ) -> None:
     trial.write("app/bus.py", BUS)
     case = Case(trial, "from app.bus import on\n" + before)
-    said = case.patch("from app.bus import on\n" + after)
+    messages = case.patch("from app.bus import on\n" + after)
     assert {name: fn() for name, fn in load("app.bus").SUBS.items()} == expected
-    still = [each for each in said if not each.startswith("holds_old_objects: app.bus still hold old objects of app.a")]
+    still = [
+        each for each in messages if not each.startswith("holds_old_objects: app.bus still hold old objects of app.a")
+    ]
     assert still == ([f"not_patched: app.a: {left}."] if left else [])
-    assert len(said) == len(still) or left, "who holds what was left is told beside it"
+    assert len(messages) == len(still) or left, "who holds what was left is told beside it"
 
 
 MORE = "(it changed beside the code of its functions, and its metaclass may keep more of it than can be seen)"
@@ -113,8 +115,8 @@ def test_a_class_that_keeps_something_out_of_sight_takes_its_functions_alone(
     assert case.patch(changed) == []
     assert case.module.A is cls
     assert made.m() == 2
-    said = case.patch(changed.replace(*change).replace("return 2", "return 3"))
-    assert said[0] == f"not_patched: app.a: A {reason}."
+    messages = case.patch(changed.replace(*change).replace("return 2", "return 3"))
+    assert messages[0] == f"not_patched: app.a: A {reason}."
     assert made.m() == 2
     assert case.module.A is not cls
 
@@ -128,8 +130,8 @@ def test_functions_of_two_branches_that_are_exchanged_stay_what_they_are(trial: 
     a, b = case.module.make("a"), case.module.make("b")
     assert case.patch(source.format("b", "b", "a")) == []
     assert (a(), b(), case.module.make("a")(), case.module.make("b")()) == ("a", "b", "a", "b")
-    (said,) = case.patch(source.format("a", "A", "B"))
-    assert said == f"not_patched: app.a: make.<locals>.run {OPEN}."
+    (message,) = case.patch(source.format("a", "A", "B"))
+    assert message == f"not_patched: app.a: make.<locals>.run {OPEN}."
     assert (a(), b()) == ("a", "b")
 
 
@@ -139,9 +141,9 @@ def test_methods_of_a_singledispatch_without_a_name_of_their_own_are_not_exchang
     two = "    @m.register\n    def _(self, x: str): return 'str'\n"
     case = Case(trial, head + one + two)
     a = case.module.A()
-    held = vars(case.module.A)["_"]
+    kept = vars(case.module.A)["_"]
     assert case.patch(head + two + one) == []
-    assert (a.m(1), a.m("x"), held(a, 0)) == ("int", "str", "str")
+    assert (a.m(1), a.m("x"), kept(a, 0)) == ("int", "str", "str")
 
 
 def test_functions_made_in_a_loop_keep_what_each_was_made_with_and_run_the_new_code(trial: Trial) -> None:
@@ -150,14 +152,14 @@ def test_functions_made_in_a_loop_keep_what_each_was_made_with_and_run_the_new_c
         "def other(): return 1\n"
     )
     case = Case(trial, source)
-    held = dict(case.module.HANDLERS)
+    kept = dict(case.module.HANDLERS)
     assert case.patch(source.replace("other(): return 1", "other(): return 2")) == []
-    assert {name: fn()[0] for name, fn in held.items()} == {"a": "a", "b": "b", "c": "c"}
+    assert {name: fn()[0] for name, fn in kept.items()} == {"a": "a", "b": "b", "c": "c"}
     assert {name: fn()[0] for name, fn in case.module.HANDLERS.items()} == {"a": "a", "b": "b", "c": "c"}
     assert case.patch(source.replace("n, 1", "n, 2")) == []
-    assert [fn() for fn in held.values()] == [("a", 2), ("b", 2), ("c", 2)]
+    assert [fn() for fn in kept.values()] == [("a", 2), ("b", 2), ("c", 2)]
     case.patch(source.replace("'abc'", "'d'").replace("n, 1", "n, 3"))
-    assert [fn() for fn in held.values()] == [("a", 3), ("b", 3), ("c", 3)]
+    assert [fn() for fn in kept.values()] == [("a", 3), ("b", 3), ("c", 3)]
 
 
 def test_classes_made_in_a_loop_are_left_alone_and_named(trial: Trial) -> None:
@@ -166,10 +168,10 @@ def test_classes_made_in_a_loop_are_left_alone_and_named(trial: Trial) -> None:
         "    KINDS[name] = Kind\n"
     )
     case = Case(trial, source)
-    held = {name: cls() for name, cls in case.module.KINDS.items()}
-    said = case.patch(source.replace("return 1", "return 2"))
-    assert said[0] == "not_patched: app.a: Kind (it is made in a loop)."
-    assert {name: (kind.n, kind.m()) for name, kind in held.items()} == {name: (name, 1) for name in "abc"}
+    kept = {name: cls() for name, cls in case.module.KINDS.items()}
+    messages = case.patch(source.replace("return 1", "return 2"))
+    assert messages[0] == "not_patched: app.a: Kind (it is made in a loop)."
+    assert {name: (kind.n, kind.m()) for name, kind in kept.items()} == {name: (name, 1) for name in "abc"}
     assert {name: (kind.n, kind().m()) for name, kind in case.module.KINDS.items()} == {n: (n, 2) for n in "abc"}
 
 
@@ -186,20 +188,20 @@ HANDLED = {
 }
 
 
-@pytest.mark.parametrize(("before", "said"), HANDLED.values(), ids=HANDLED)
+@pytest.mark.parametrize(("before", "expected"), HANDLED.values(), ids=HANDLED)
 def test_what_handles_an_exception_makes_no_loop_of_what_stands_around_it(
-    trial: Trial, before: str, said: list[str]
+    trial: Trial, before: str, expected: list[str]
 ) -> None:
     cls = "class A:\n    def m(self): return 1\n"
-    if said:
+    if expected:
         inner = "".join(f"        {line}\n" for line in cls.splitlines())
         cls = f"while True:\n    try:\n{inner}        int('x')\n    except ValueError:\n        done = 1\n"
         cls += "    if done: break\n"
     source = f"{before}{cls}def other(): return 1\n"
     case = Case(trial, source)
-    held = case.module.A()
-    assert case.patch(source.replace("return 1\n", "return 2\n")) == said
-    assert (held.m(), case.module.other()) == (1 if said else 2, 2)
+    kept = case.module.A()
+    assert case.patch(source.replace("return 1\n", "return 2\n")) == expected
+    assert (kept.m(), case.module.other()) == (1 if expected else 2, 2)
 
 
 def test_what_a_loop_sets_on_a_class_is_of_the_round_that_set_it(trial: Trial) -> None:
@@ -218,9 +220,9 @@ def test_a_nested_function_that_was_renamed_is_named(trial: Trial) -> None:
     case = Case(trial, source.format(1))
     trial.write("app/user.py", "from app.a import retry\n@retry\ndef g(): return 'g'\n")
     g = load("app.user").g
-    said, held = case.patch(source.format(2).replace("wrapper", "inner"))
-    assert held.startswith("holds_old_objects: app.user still hold old objects of app.a")
-    assert said == (
+    unpatched, holding = case.patch(source.format(2).replace("wrapper", "inner"))
+    assert holding.startswith("holds_old_objects: app.user still hold old objects of app.a")
+    assert unpatched == (
         "not_patched: app.a: retry.<locals>.wrapper "
         "(none has that name now, and one that was made before keeps the old code)."
     )
@@ -233,8 +235,8 @@ def test_changed_defaults_of_a_nested_function_are_named(trial: Trial) -> None:
     inner = case.module.make()
     assert case.patch(source.replace("old", "new")) == []
     assert inner() == (1, "new")
-    (said,) = case.patch(source.replace("a=1", "a=2"))
-    assert said == (
+    (message,) = case.patch(source.replace("a=1", "a=2"))
+    assert message == (
         "not_patched: app.a: make.<locals>.inner "
         "(its statement changed, and one that was made before keeps its defaults)."
     )
@@ -254,11 +256,11 @@ REBOUND = {
 def test_a_name_that_stands_for_something_else_is_named(trial: Trial, source: str, change: tuple[str, str]) -> None:
     case = Case(trial, source)
     trial.write("app/user.py", "from app.a import it\n")
-    held = load("app.user").it
+    kept = load("app.user").it
     assert case.patch(source + "def other(): return 1\n") == []
-    said = case.patch(source.replace(*change))
-    assert said[0] == "not_patched: app.a: it (it is something else now)."
-    assert case.module.it is not held
+    messages = case.patch(source.replace(*change))
+    assert messages[0] == "not_patched: app.a: it (it is something else now)."
+    assert case.module.it is not kept
 
 
 def test_a_class_that_says_what_its_instances_are_is_patched(trial: Trial) -> None:
@@ -272,8 +274,8 @@ def test_a_class_that_says_what_its_instances_are_is_patched(trial: Trial) -> No
     proxy, other = case.module.Proxy(), case.module.Other()
     assert case.patch(source.replace("return 1", "return 2").replace("return str", "return bytes")) == []
     assert (proxy.m(), proxy.__class__, other.__class__) == (2, int, bytes)
-    said = case.patch(source.replace("__class__ = Look()", "__class__ = property(lambda self: str)"))
-    assert said[0] == "not_patched: app.a: Proxy (its __class__ changed)."
+    messages = case.patch(source.replace("__class__ = Look()", "__class__ = property(lambda self: str)"))
+    assert messages[0] == "not_patched: app.a: Proxy (its __class__ changed)."
     assert (proxy.m(), proxy.__class__) == (2, int)
 
 
@@ -284,11 +286,11 @@ def test_a_module_whose_objects_are_set_aside_is_named(trial: Trial) -> None:
     user = load("app.user")
     gc.freeze()
     try:
-        said, held = case.patch(source.replace("return 1", "return 2"))
+        unpatched, holding = case.patch(source.replace("return 1", "return 2"))
     finally:
         gc.unfreeze()
-    assert said.startswith("not_patched: app.a: gc.freeze set the objects aside")
-    assert held.startswith("holds_old_objects: app.user still hold")
+    assert unpatched.startswith("not_patched: app.a: gc.freeze set the objects aside")
+    assert holding.startswith("holds_old_objects: app.user still hold")
     assert (user.f(), user.g()) == (2, 1)
 
 
@@ -298,9 +300,9 @@ def test_a_function_whose_name_is_a_class_now_does_not_run_the_body_of_the_class
     trial.write("app/user.py", "from app.a import outer, turns\nmade = outer()\n")
     user = load("app.user")
     changed = source.replace("def turns(): return 1", "class turns: pass")
-    said = case.patch(changed.replace("def inner(): return 1", "class inner: pass"))
-    assert "turns (it is something else now)" in said[0]
-    assert "outer.<locals>.inner (none has that name now" in said[0]
+    messages = case.patch(changed.replace("def inner(): return 1", "class inner: pass"))
+    assert "turns (it is something else now)" in messages[0]
+    assert "outer.<locals>.inner (none has that name now" in messages[0]
     assert (user.turns(), user.made()) == (1, 1)
     assert isinstance(case.module.turns, type)
 
@@ -316,14 +318,14 @@ ON_TOP = (
 
 def test_classes_that_a_package_around_shows_as_its_own_are_patched(trial: Trial) -> None:
     case = Case(trial, ON_TOP)
-    held = [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")]
-    for cls in held:
+    kept = [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")]
+    for cls in kept:
         cls.__module__ = "app"
-    made = [held[0](), held[1](), held[3].Inner()]
+    made = [kept[0](), kept[1](), kept[3].Inner()]
     assert case.patch(ON_TOP.replace("1", "2")) == []
-    assert [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")] == held
-    assert (made[0].m(), made[1].n(), made[2].m(), held[2].__doc__) == (2, 4, 2, "2")
-    assert {cls.__module__ for cls in held} == {"app"}
+    assert [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")] == kept
+    assert (made[0].m(), made[1].n(), made[2].m(), kept[2].__doc__) == (2, 4, 2, "2")
+    assert {cls.__module__ for cls in kept} == {"app"}
     assert isinstance(made[1], case.module.Base)
 
 
@@ -333,10 +335,10 @@ def test_what_a_loop_set_on_an_enum_does_not_make_it_another_one(trial: Trial) -
         "for code in Codes: setattr(Codes, code.name.lower(), int(code))\n"
     )
     case = Case(trial, source)
-    held = case.module.Codes
+    kept = case.module.Codes
     assert case.patch(source.replace("return 1", "return 2")) == []
-    assert case.module.Codes is held
-    assert (held.OK.m(), held.ok) == (2, 200)
+    assert case.module.Codes is kept
+    assert (kept.OK.m(), kept.ok) == (2, 200)
     assert case.patch(source.replace("200", "201"))[0] == "not_patched: app.a: Codes (its members changed)."
 
 
@@ -345,6 +347,6 @@ def test_a_class_of_another_module_is_not_patched_though_a_package_around_shows_
     trial.write("app/other.py", "class A:\n    def m(self): return 'other'\n")
     other = load("app.other").A
     other.__module__, case.module.A = "app", other
-    said = case.patch("class A:\n    def m(self): return 2\n")
-    assert said == ["not_patched: app.a: A (it is something else now)."]
+    messages = case.patch("class A:\n    def m(self): return 2\n")
+    assert messages == ["not_patched: app.a: A (it is something else now)."]
     assert (other().m(), case.module.A().m()) == ("other", 2)

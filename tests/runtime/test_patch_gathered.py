@@ -211,8 +211,8 @@ def test_an_attribute_of_a_function_that_the_source_begins_otherwise_begins_anew
     function = "def f(self=None): self.x = 1\n"
     case = Case(trial, f"{function}{before}\n{OTHER}")
     f = case.module.f
-    held = getattr(f, "x", None)
-    f.x = [*held, 5] if isinstance(held, list) else {"a": 5, "b": 5} if isinstance(held, dict) else 5
+    kept = getattr(f, "x", None)
+    f.x = [*kept, 5] if isinstance(kept, list) else {"a": 5, "b": 5} if isinstance(kept, dict) else 5
     assert case.patch(f"{function}{after}\n{OTHER}") == []
     assert case.module.f is f
     assert getattr(f, "x", None) == expected

@@ -78,23 +78,23 @@ def test_a_member_that_becomes_another_kind_is_named_and_what_is_held_goes_on(
     class Below(cls):  # type: ignore[misc, valid-type]
         pass
 
-    def held() -> dict[str, object]:
+    def answers() -> dict[str, object]:
         fresh = {name: (cls(), Below()) for name in stored}  # a cached property answers a second time from its cache
         return {name: [outcome_of(stored[name], each) for each in fresh[name]] for name in stored}
 
     stored = {named(name): vars(cls)[named(name)] for name, _ in before}
-    was = held()
-    said = patch(trial, f"{HEAD}{around}class A:\n{members(after, 'new', indent)}")["not_patched"]
+    was = answers()
+    messages = patch(trial, f"{HEAD}{around}class A:\n{members(after, 'new', indent)}")["not_patched"]
     for other, _ in after:
         reason = f"it was {kind} and is {other} now; what holds the old one keeps it"
-        assert f"{cls.__qualname__}.{named(other)} ({reason})" in said
-    assert held() == was
+        assert f"{cls.__qualname__}.{named(other)} ({reason})" in messages
+    assert answers() == was
     assert "old" in str(was)
     fresh = [str(outcome_of(vars(cls)[name], Below())) for name in stored]
     assert all("new" in each for each in fresh)
     trial.take_back()
     assert {name: vars(cls)[name] for name in stored} == stored
-    assert held() == was
+    assert answers() == was
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -139,15 +139,15 @@ def test_a_function_of_a_module_that_becomes_another_kind_is_named_or_is_still_r
     head = "import contextlib, functools\n"
     trial.write("app/a.py", head + FUNCTIONS[before].replace("V", "old"))
     module = importlib.import_module("app.a")
-    held = module.f
-    said = patch(trial, head + FUNCTIONS[after].replace("V", "new"))
+    kept = module.f
+    messages = patch(trial, head + FUNCTIONS[after].replace("V", "new"))
     assert "new" in str(given(module.f))
     if before == after:
-        assert said == {}
-        assert module.f is held
+        assert messages == {}
+        assert module.f is kept
     else:
-        assert "f (" in said["not_patched"]
-        assert str(given(held)) in ("old", "new", "['old']", "['new']")
+        assert "f (" in messages["not_patched"]
+        assert str(given(kept)) in ("old", "new", "['old']", "['new']")
 
 
 def test_the_reason_that_is_given_of_a_function_is_what_became_of_it(trial: Trial) -> None:
@@ -172,20 +172,20 @@ def test_a_method_of_a_class_that_a_function_made_keeps_its_code_where_its_kind_
     source = "def make():\n  class A:\n    M\n  return A\n"
     trial.write("app/a.py", source.replace("M", before))
     module = importlib.import_module("app.a")
-    held = module.make()().m
-    was = held()
-    said = patch(trial, source.replace("M", after))
-    assert "make.<locals>.A.m (" in said["not_patched"]
-    assert held() == was
-    assert "new" in str(vars(module.make())["m"]) or module.make() is not type(held)
+    kept = module.make()().m
+    was = kept()
+    unpatched = patch(trial, source.replace("M", after))
+    assert "make.<locals>.A.m (" in unpatched["not_patched"]
+    assert kept() == was
+    assert "new" in str(vars(module.make())["m"]) or module.make() is not type(kept)
 
 
 def test_a_method_that_gets_or_loses_a_decorator_is_named(trial: Trial) -> None:
     head = "def twice(fn):\n    def wrapper(self): return fn(self) * 2\n    return wrapper\nclass A:\n"
     trial.write("app/a.py", head + "    def m(self): return 'a'\n    @twice\n    def n(self): return 'a'\n")
     module = importlib.import_module("app.a")
-    said = patch(trial, head + "    @twice\n    def m(self): return 'b'\n    def n(self): return 'b'\n")
-    assert said["not_patched"] == "app.a: A.m (its decorators changed), A.n (its decorators changed)."
+    messages = patch(trial, head + "    @twice\n    def m(self): return 'b'\n    def n(self): return 'b'\n")
+    assert messages["not_patched"] == "app.a: A.m (its decorators changed), A.n (its decorators changed)."
     assert (module.A().m(), module.A().n()) == ("bb", "b")
 
 
@@ -195,11 +195,11 @@ def test_what_a_class_calls_by_another_name_and_private_members_are_named(trial:
     )
     trial.write("app/a.py", source.replace("W", "classmethod"))
     module = importlib.import_module("app.a")
-    held = module.A().m, module.A()._A__n
-    said = patch(trial, source.replace("W", "staticmethod"))["not_patched"]
-    assert "A.m (it was a class method and is a static method now" in said
-    assert "A._A__n (it was a class method" in said
-    assert (held[0](), held[1]()) == ((1, 1), 1)
+    kept = module.A().m, module.A()._A__n
+    messages = patch(trial, source.replace("W", "staticmethod"))["not_patched"]
+    assert "A.m (it was a class method and is a static method now" in messages
+    assert "A._A__n (it was a class method" in messages
+    assert (kept[0](), kept[1]()) == ((1, 1), 1)
     assert (module.A().m(), module.A()._A__n()) == ((1, 0), 1)
 
 
@@ -215,6 +215,6 @@ def test_a_handler_that_another_module_keeps_still_gets_its_instance(trial: Tria
     )
     trial.write("go.py", text)
     ran = subprocess.run([sys.executable, "go.py"], cwd=trial.root, capture_output=True, text=True, check=True)
-    results, said, *_ = ran.stdout.splitlines()
+    results, unpatched, *_ = ran.stdout.splitlines()
     assert results == "('self', 1) ('cls is a class:', True, 1)"
-    assert said == "rm: A.m (it was a function and is a class method now; what holds the old one keeps it)."
+    assert unpatched == "rm: A.m (it was a function and is a class method now; what holds the old one keeps it)."

@@ -101,19 +101,19 @@ def test_variables_that_functions_set_go_on_when_another_function_is_patched_and
     module.get(), module.fill(), module.of_class(), module.S()
     other = module.T()
 
-    def held() -> list[object]:
+    def values() -> list[object]:
         return [
             module.CACHE, module.COUNT, module.LIMIT, module.FIRST, module.SECOND, module.A, module.B, module.ROWS,
             module.TABLE, module.UNTIL, module.S.count, module.S.mode, one.own(), module.S.Inner.last,
         ]  # fmt: skip
 
-    before = held()
+    before = values()
     assert before[:5] == [cache, 2, 7.5, "me", ("you",)]
     loaded.edit_other()
-    assert held() == before
+    assert values() == before
     loaded.source.undo(reload="patch")
     assert module.other() == 1
-    assert held() == before
+    assert values() == before
     assert (module.get() is cache, module.S() is one, module.T() is other) == (True, True, True)
     assert (module.COUNT, module.S.count) == (3, 3)
 
@@ -367,10 +367,10 @@ def test_nothing_goes_on_with_what_is_gone_or_was_replaced_or_runs_old_code(
     gone = "def gone():\n    return 1\n\n\nclass Gone:\n    pass\n"
     loaded = Loaded(trial, HOLDING.format("x = 1", "__slots__ = ()", "m = 1", "n", gone))
     module = loaded.module
-    held = eval(value, {"module": module})
-    module.hold(held)
+    kept = eval(value, {"module": module})
+    module.hold(kept)
     loaded.become(HOLDING.format("x = 2", "__slots__ = ('y',)", "m = 2", "n, m", ""))
-    expected = held if goes_on else None
+    expected = kept if goes_on else None
     assert module.HELD is expected
     assert module.A.held is expected
 

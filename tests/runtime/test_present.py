@@ -47,8 +47,8 @@ def test_what_runs_as_main_is_reported_to_keep_its_code(trial: Trial, mode: str)
     trial.write("app/main.py", text)
     trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
     ran = subprocess.run([sys.executable, "-m", "app.main"], cwd=trial.root, capture_output=True, text=True, check=True)
-    said = "app.main keeps its old code in this process: it runs as __main__."
-    assert ran.stdout == f"1 [('keeps_old_code', '{said}')]\n"
+    expected = "app.main keeps its old code in this process: it runs as __main__."
+    assert ran.stdout == f"1 [('keeps_old_code', '{expected}')]\n"
 
 
 ELSEWHERE = pytest.mark.parametrize("mode", ["child", "off"])
@@ -129,8 +129,10 @@ def test_what_stands_in_the_place_of_a_module_is_reported_to_keep_its_code(
     trial.write("app/core.py", F + "import sys\nclass M:\n    f = staticmethod(f)\nsys.modules[__name__] = M()\n")
     stands = at("app.core")
     outcome = edited(source, 2, mode)
-    said = "app.core keeps its old code in this process: what sys.modules has under its name is no module of a file."
-    assert kept(outcome) == [said]
+    expected = (
+        "app.core keeps its old code in this process: what sys.modules has under its name is no module of a file."
+    )
+    assert kept(outcome) == [expected]
     assert stands.f() == 1
     assert sys.modules["app.core"] is stands
 
@@ -222,22 +224,22 @@ def test_a_module_that_was_deleted_and_comes_back_is_the_one_that_others_hold(
     trial: Trial, source: Source, mode: Any
 ) -> None:
     trial.write("app/user.py", "import app.core as core\n")
-    held = at("app.user").core
+    kept = at("app.user").core
     source.delete("app.core", reload=mode, force=True)
     assert "app.core" not in sys.modules
     source.undo(reload=mode)
-    assert sys.modules["app.core"] is at("app").core is held
+    assert sys.modules["app.core"] is at("app").core is kept
     edited(source, 2, mode)
-    assert held.f() == 2
+    assert kept.f() == 2
 
 
 def test_a_module_that_does_not_come_back_after_all_is_forgotten_again(trial: Trial) -> None:
     trial.write("app/core.py", F)
     trial.write("app/user.py", "from app import core\n")
-    held = at("app.user").core
+    kept = at("app.user").core
     trial.change({"app/core.py": None})
-    namespace = dict(vars(held))
+    namespace = dict(vars(kept))
     trial.failure({"app/core.py": F + "1/0\n"}, "process")
     assert "app.core" not in sys.modules
     assert not hasattr(at("app"), "core")
-    assert dict(vars(held)) == namespace
+    assert dict(vars(kept)) == namespace

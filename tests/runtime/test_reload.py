@@ -107,7 +107,7 @@ def test_a_reload_that_fails_half_way_restores_everything(trial: Trial, source: 
     trial.write("app/fresh.py", "")
     trial.write("app/other.py", "")
     module, package, other = load("app.a"), load("app"), load("app.other")
-    held, spec = module.f, module.__spec__
+    kept, spec = module.f, module.__spec__
     before, loaded = state(module, package, other), dict(sys.modules)
 
     error = trial.failure({"app/a.py": source}, "process")
@@ -119,7 +119,7 @@ def test_a_reload_that_fails_half_way_restores_everything(trial: Trial, source: 
     assert [list(names) for names in after][1:] == [list(names) for names in before][1:]
     assert sys.modules == loaded
     assert module.__spec__ is spec
-    assert module.f is held
+    assert module.f is kept
     assert module.__annotations__ == {"x": int}
     assert not hasattr(package, "fresh")
     assert module.f() == 1
@@ -412,10 +412,10 @@ def test_a_module_that_is_only_compiled_is_not_run_here_either(trial: Trial) -> 
     trial.unchecked = {"app/test_a.py"}
     trial.write("app/test_a.py", "x = 1\n")
     module = load("app.test_a")
-    said = ["keeps_old_code", "not_import_checked"]
-    assert sorted(codes(trial.change({"app/test_a.py": "x = 2\n1/0\n"}))) == said
+    expected = ["keeps_old_code", "not_import_checked"]
+    assert sorted(codes(trial.change({"app/test_a.py": "x = 2\n1/0\n"}))) == expected
     assert module.x == 1
-    assert codes(trial.change({"app/test_a.py": "x = 3\n"}, "process")) == said
+    assert codes(trial.change({"app/test_a.py": "x = 3\n"}, "process")) == expected
     assert module.x == 1
     with pytest.raises(TransactionError):
         trial.change({"app/test_a.py": "x = = 3\n"}, "process")

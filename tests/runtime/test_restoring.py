@@ -33,15 +33,15 @@ STATEMENTS = (
 )  # fmt: skip
 
 
-def everything(held: dict[str, Any]) -> object:
+def everything(namespace: dict[str, Any]) -> object:
     """Return what a failed change may not touch: the modules, what is in them, and the objects they had."""
     spaces = {name: dict(vars(module)) for name, module in sys.modules.items() if name.partition(".")[0] == "app"}
     functions = [
         (value.__code__, value.__defaults__, dict(value.__dict__), value.__doc__)
-        for value in held.values()
+        for value in namespace.values()
         if isinstance(value, FunctionType)
     ]
-    return spaces, dict(sys.modules), functions, dict(vars(held["A"])), list(held["kept"])
+    return spaces, dict(sys.modules), functions, dict(vars(namespace["A"])), list(namespace["kept"])
 
 
 @pytest.mark.parametrize("mode", ["auto", "patch"])
@@ -52,8 +52,8 @@ def test_a_failure_behind_any_statement_restores_everything(trial: Trial, mode: 
     file = trial.write("app/a.py", OLD)
     module = importlib.import_module("app.a")
     importlib.import_module("app.other")
-    held = dict(vars(module))
-    before = everything(held)
+    namespace = dict(vars(module))
+    before = everything(namespace)
     chance = random.Random(7)
     for length in range(0, len(STATEMENTS) + 1, 1 if mode == "auto" else 4):
         chosen = chance.sample(STATEMENTS, length)
@@ -64,9 +64,9 @@ def test_a_failure_behind_any_statement_restores_everything(trial: Trial, mode: 
             with pytest.raises(TransactionError):
                 here.load_again([loaded])
             here.restore()
-            assert everything(held) == before, source
+            assert everything(namespace) == before, source
             here.restore()
-            assert everything(held) == before, "twice is as good as once"
+            assert everything(namespace) == before, "twice is as good as once"
 
 
 def test_the_lines_of_a_source_that_failed_are_not_shown_afterwards(trial: Trial) -> None:
@@ -95,10 +95,10 @@ LEAKS = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("source", "said"), LEAKS.items(), ids=LEAKS.values())
+@pytest.mark.parametrize(("source", "expected"), LEAKS.items(), ids=LEAKS.values())
 @pytest.mark.parametrize("fails", [True, False])
 def test_what_an_import_leaves_behind_is_reported(
-    trial: Trial, monkeypatch: pytest.MonkeyPatch, source: str, said: str, fails: bool
+    trial: Trial, monkeypatch: pytest.MonkeyPatch, source: str, expected: str, fails: bool
 ) -> None:
     trial.write("app/a.py", "import threading\nstop = threading.Event()\n")
     module = importlib.import_module("app.a")
@@ -110,11 +110,11 @@ def test_what_an_import_leaves_behind_is_reported(
     try:
         if fails:
             error = trial.failure({"app/a.py": source + "1/0\n"}, "process")
-            assert error.hints[1] == f"Until it failed, something {said}; that was not taken back."
+            assert error.hints[1] == f"Until it failed, something {expected}; that was not taken back."
         else:
             (notice,) = trial.change({"app/a.py": source}, "process")
             assert notice.code == "ran_again"
-            assert f"something {said};" in notice.message
+            assert f"something {expected};" in notice.message
     finally:
         event.set()
         os.chdir(folder)
@@ -128,8 +128,8 @@ def test_names_bound_in_other_modules_are_reported(trial: Trial) -> None:
     other = importlib.import_module("app.other")
     new = "import app.other\napp.other.x = 2\ndel app.other.__doc__\nimport app.b\n"
     error = trial.failure({"app/a.py": new}, "process")
-    said = "bound or removed names of other modules (app.other.__doc__, app.other.x)"
-    assert error.hints[1] == f"Until it failed, something {said}; that was not taken back."
+    expected = "bound or removed names of other modules (app.other.__doc__, app.other.x)"
+    assert error.hints[1] == f"Until it failed, something {expected}; that was not taken back."
     assert other.x == 2
 
 

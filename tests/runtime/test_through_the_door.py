@@ -34,13 +34,13 @@ def at(name: str) -> Any:
 
 
 def test_a_patch_reaches_what_others_hold_and_undo_takes_it_back(source: Source) -> None:
-    held, made = at("app.user").f, at("app.user").A()
+    kept, made = at("app.user").f, at("app.user").A()
     outcome = source.edit("app.core.A.m", "def m(self):\n    return 2\n", reload="patch")
     assert (outcome.status, outcome.warnings) == ("applied", ())
-    assert held() == made.m() == 2
+    assert kept() == made.m() == 2
     source.undo(reload="patch")
-    assert held() == made.m() == 1
-    assert at("app.core").f is held
+    assert kept() == made.m() == 1
+    assert at("app.core").f is kept
 
 
 def test_what_could_not_be_patched_is_a_warning(source: Source) -> None:
@@ -64,22 +64,22 @@ def test_a_class_whose_new_comes_in_a_patch_can_be_called_after_it_failed_and_af
     made = code.replace("    def", "    def __new__(cls, x):\n        return super().__new__(cls)\n\n    def")
     trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
     trial.write("app/core.py", code)
-    held = importlib.import_module("app.core").A
+    kept = importlib.import_module("app.core").A
     source = Source(trial.root, who="tester")
     with pytest.raises(TransactionError, match="does not import with the change"):
         source.write("app.core", made.replace("LAST = 1", "LAST = missing"), overwrite=True, reload="patch")
     failing_here = f"{made}import sys\nif 'pytest' in sys.modules: raise ZeroDivisionError\n"
     with pytest.raises(TransactionError, match="cannot be loaded again in this process"):
         source.write("app.core", failing_here, overwrite=True, reload="patch")
-    assert (at("app.core").A, held(9).x, (trial.root / "app/core.py").read_text()) == (held, 9, code)
+    assert (at("app.core").A, kept(9).x, (trial.root / "app/core.py").read_text()) == (kept, 9, code)
     outcome = source.write("app.core", made, overwrite=True, reload="patch")
     assert [each.message for each in outcome.warnings] == [
         "Added: A.__new__.",
         "app.core: A (its __new__ came or went).",
     ]
-    assert (at("app.core").A(9).x, held(9).x) == (9, 9)
+    assert (at("app.core").A(9).x, kept(9).x) == (9, 9)
     source.undo(reload="patch")
-    assert (at("app.core").A(9).x, held(9).x) == (9, 9)
+    assert (at("app.core").A(9).x, kept(9).x) == (9, 9)
 
 
 def test_a_module_that_only_does_not_load_twice_is_not_reported_as_failing_to_import(trial: Trial) -> None:
@@ -95,8 +95,10 @@ def test_a_module_that_only_does_not_load_twice_is_not_reported_as_failing_to_im
     source = Source(trial.root, who="tester")
     with pytest.raises(TransactionError) as caught:
         source.edit("app.core.A.m", old="return 1", new="return 2", reload="patch")
-    told = "app.core imports with the change, but cannot be loaded again in this process: LookupError: A, at app.core:7"
-    assert caught.value.message == f"{told}; nothing was written."
+    expected = (
+        "app.core imports with the change, but cannot be loaded again in this process: LookupError: A, at app.core:7"
+    )
+    assert caught.value.message == f"{expected}; nothing was written."
     assert dict(vars(at("app.core"))) == before
     assert (trial.root / "app/core.py").read_text() == code
     assert 'reload="child"' in caught.value.hints[0]
@@ -219,8 +221,8 @@ def test_a_new_module_is_not_blamed_for_the_package_that_it_comes_into(trial: Tr
     outcomes = [src.write(name, "X = 1\n"), src.undo(), src.redo()]
     assert [outcome.status for outcome in outcomes] == ["applied"] * 3
     for written in (outcomes[0], outcomes[2]):
-        said = [each.message for each in written.warnings if each.code == "import_failed_before"]
-        assert said[-1].startswith(
+        messages = [each.message for each in written.warnings if each.code == "import_failed_before"]
+        assert messages[-1].startswith(
             f"{name} does not import: broken does not, and did not before this change either: "
             "ModuleNotFoundError: No module named 'not_installed_anywhere'. "
         ), "it was not there before"

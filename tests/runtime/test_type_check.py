@@ -154,7 +154,7 @@ def test_a_checker_that_fails_before_the_change_cannot_judge_it_and_says_so(proj
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (
             "echo 'Traceback (most recent call last):' >&2; echo 'No module named mypy' >&2; exit 1",
@@ -167,14 +167,14 @@ def test_a_checker_that_fails_before_the_change_cannot_judge_it_and_says_so(proj
     ],
 )
 def test_a_checker_that_ends_without_an_error_in_its_output_has_checked_nothing(
-    project: Trial, text: str, said: str
+    project: Trial, text: str, expected: str
 ) -> None:
     found = judge(project, bad(project, text), {"app/core.py": CORE})
     assert codes(found) == ["types_not_compared"]
-    assert messages(found)[0].endswith(f": {said}")
+    assert messages(found)[0].endswith(f": {expected}")
     only_after = f"grep -q new app/core.py || exit 0; {text}"
     error = refusal(project, bad(project, only_after), {"app/core.py": "new = 1\n"})
-    assert (error.code, said in error.message) == ("verify_failed", True)
+    assert (error.code, expected in error.message) == ("verify_failed", True)
 
 
 def test_warnings_that_count_by_the_projects_settings_are_no_failure_of_the_checker(project: Trial) -> None:

@@ -176,8 +176,8 @@ def test_a_link_that_came_with_a_project_does_not_say_where_we_write(tmp_path: P
         service.run(request("edit", {"target": "app.send", "old": "...", "new": "pass"}))
     assert refused.value.code == "forbidden"
     assert refused.value.hints == ("doctor says what to move away.",)
-    said = service.run(request("doctor", {}))
-    assert ".bae-source is a link: no change can be made" in said.text
+    report = service.run(request("doctor", {}))
+    assert ".bae-source is a link: no change can be made" in report.text
     assert list(elsewhere.iterdir()) == []
     assert (root / "app.py").read_text() == "def send(): ...\n"
 

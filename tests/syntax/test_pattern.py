@@ -355,7 +355,7 @@ def test_words_are_those_that_every_match_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "said"),
+    ("pattern", "expected"),
     [
         ("", "empty"),
         ("  \n", "empty"),
@@ -372,11 +372,11 @@ def test_words_are_those_that_every_match_has() -> None:
         ("a\0b", "null bytes"),
     ],
 )
-def test_a_pattern_that_is_none_is_refused(pattern: str, said: str) -> None:
+def test_a_pattern_that_is_none_is_refused(pattern: str, expected: str) -> None:
     with pytest.raises(RequestError) as caught:
         parse_pattern(pattern)
     assert caught.value.code == "invalid_arguments"
-    assert said in caught.value.message
+    assert expected in caught.value.message
     assert caught.value.hints
 
 

@@ -38,7 +38,7 @@ class Pool:
 '''
 
 
-def said(wording: Wording) -> dict[str, tuple[str, str]]:
+def prose_of(wording: Wording) -> dict[str, tuple[str, str]]:
     names = [entry.names[0] for entry in wording.summary.entries]
     return {
         names[passage.index] if passage.index >= 0 else "": (passage.docstring, passage.comments)
@@ -47,7 +47,7 @@ def said(wording: Wording) -> dict[str, tuple[str, str]]:
 
 
 def test_each_comment_belongs_to_the_definition_below_or_around_it() -> None:
-    assert said(wording_of(Source(CODE.encode()))) == {
+    assert prose_of(wording_of(Source(CODE.encode()))) == {
         "": ('"""A module."""', "/usr/bin/env python\n-*- coding: utf-8 -*-\nAbout nothing near.\nlast"),
         "Pool": ('"""A pool.\n\n    More.\n    """', "Connections\nare kept.\nNever empty."),
         "size": ("", "of connections"),

@@ -192,8 +192,8 @@ def test_a_save_that_cannot_be_put_away_stays_where_it_is_until_it_can(project: 
 
 def kept(error: Refused) -> bytes:
     """Return what was put away for whoever saved it, and make sure that it is where the error says."""
-    told, _, place = error.hints[-1].removesuffix(".").rpartition(" ")
-    assert told == "A version saved from outside just before that, and overwritten since, is in"
+    sentence, _, place = error.hints[-1].removesuffix(".").rpartition(" ")
+    assert sentence == "A version saved from outside just before that, and overwritten since, is in"
     return Path(place).read_bytes()
 
 

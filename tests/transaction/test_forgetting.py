@@ -48,7 +48,7 @@ def everything(root: Path) -> dict[str, bytes | None]:
 
 
 def listed(source: Source) -> list[str]:
-    return [told.entry.id for told in source.history(limit=1_000).outcome.found]
+    return [listed.entry.id for listed in source.history(limit=1_000).outcome.found]
 
 
 # --- prune -----------------------------------------------------------------------------------------------------------
@@ -356,10 +356,10 @@ def test_of_a_history_that_others_share_only_the_own_operations_are_reported_as_
     source = Source(root)
     changed(source, 2)
     for dry_run in (True, False):
-        said = source.forget(dry_run=dry_run).text
-        assert "the history (2 operations)" in said
-        assert "lock" not in said
-        assert "journal" not in said
+        text = source.forget(dry_run=dry_run).text
+        assert "the history (2 operations)" in text
+        assert "lock" not in text
+        assert "journal" not in text
     assert (root / ".git/bae-source/journal").exists()
 
 

@@ -91,7 +91,7 @@ def test_whatever_stands_at_a_name_of_ours_a_change_is_made_or_refused(
     root = beset(model, tmp_path / "p", name, kind)
     source = Source(root)
     assert source.read("pkg.m.f") == NOW
-    told = {trouble.code for trouble in source.doctor().outcome.found}
+    codes = {trouble.code for trouble in source.doctor().outcome.found}
     problem = problem_of(lambda: source.edit("pkg.m.f", old="2", new="3", reload="off"))
     made = NOW if problem else NEW
     assert theirs(root) == {"pkg/__init__.py": "", "pkg/m.py": made}
@@ -101,7 +101,7 @@ def test_whatever_stands_at_a_name_of_ours_a_change_is_made_or_refused(
         assert problem.code == "forbidden"
         assert "nothing was changed" in problem.message
         assert any("doctor" in hint or name in hint for hint in problem.hints)
-        assert told & {"state_not_writable", "journal_unreadable"}
+        assert codes & {"state_not_writable", "journal_unreadable"}
     problem = problem_of(lambda: source.undo(reload="off"))
     assert problem is None or problem.code in ("forbidden", "nothing_to_undo", "undo_conflict")
     assert theirs(root)["pkg/m.py"] == (made if problem else NOW if made == NEW else OLD)

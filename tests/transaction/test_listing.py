@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def ids(source: Source, target: str = "", **more: object) -> list[str]:
-    return [told.entry.id for told in source.history(target, **more).outcome.found]  # type: ignore[arg-type]
+    return [listed.entry.id for listed in source.history(target, **more).outcome.found]  # type: ignore[arg-type]
 
 
 def test_operations_are_found_by_the_code_they_changed(root: Path) -> None:
@@ -125,10 +125,10 @@ def test_the_command_line_lists_and_prints_json(root: Path) -> None:
     Source(root, who="me").edit("app.core.h", old="1", new="2", reload="off", why="because")
     words = [sys.executable, "-m", "bae_source", "history", "app.core.h", "--diff", "--json"]
     done = subprocess.run(words, cwd=root, capture_output=True, check=True)
-    told = json.loads(done.stdout)
-    assert told["status"] == "answer"
-    assert "me  Edited app.core.h. (because)" in told["text"]
-    assert told["diff"].startswith("diff --git a/app/core.py")
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "answer"
+    assert "me  Edited app.core.h. (because)" in answer["text"]
+    assert answer["diff"].startswith("diff --git a/app/core.py")
 
 
 def test_long_histories_come_in_pages(root: Path) -> None:
@@ -156,8 +156,8 @@ def test_a_name_holds_what_is_in_it_and_no_namesake() -> None:
 
 
 def test_an_operation_is_one_line_whatever_its_caller_is_called() -> None:
-    (told,) = select([entry("1", who="two\nlines\x0b and more")], limit=1)
-    assert draw([told]) == "1  2026-11-21T12:00:00Z  two lines and more  ."
+    (entry_found,) = select([entry("1", who="two\nlines\x0b and more")], limit=1)
+    assert draw([entry_found]) == "1  2026-11-21T12:00:00Z  two lines and more  ."
 
 
 def test_the_repository_is_asked_only_where_an_entry_alone_does_not_decide() -> None:
@@ -169,6 +169,6 @@ def test_the_repository_is_asked_only_where_an_entry_alone_does_not_decide() -> 
         return False
 
     found = select(entries, limit=9, target="m.A.f", touches=touches)
-    assert [told.entry.id for told in found] == ["1"]
+    assert [listed.entry.id for listed in found] == ["1"]
     assert asked == ["2 m.A.f"]
     assert draw(found) == "1  2026-11-21T12:00:00Z  me  ."

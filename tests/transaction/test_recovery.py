@@ -146,8 +146,10 @@ def test_a_later_edit_is_left_and_the_old_content_is_kept(project: Project) -> N
     crashed(project)
     project.write("pkg/b.py", b"B = 'theirs'\n")
     (notice,) = project.transactions.recover()
-    told, _, place = notice.message.removesuffix(".").rpartition(" ")
-    assert told.endswith("pkg.b was changed from outside meanwhile, and was left as it is. What it held before is in")
+    sentence, _, place = notice.message.removesuffix(".").rpartition(" ")
+    assert sentence.endswith(
+        "pkg.b was changed from outside meanwhile, and was left as it is. What it held before is in"
+    )
     assert Path(place).read_bytes() == b"B = 1\n"
     assert project.content("pkg/b.py") == b"B = 'theirs'\n"
     assert project.content("a.py") == b"A = 1\n"
@@ -222,12 +224,12 @@ def test_what_was_replaced_from_beside_itself_is_known_for_ours(project: Project
                 raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
             super().exchange(source, target, source_folder, target_folder)
 
-    for new, told in (({"a.py": b"A = 2\n"}, "and it stands: a."), (NEW, "was interrupted, and was taken back: ")):
+    for new, expected in (({"a.py": b"A = 2\n"}, "and it stands: a."), (NEW, "was interrupted, and was taken back: ")):
         before = picture(project.root)
         in_child(lambda new=new: Project(project.root, disk=Disk()).commit(new, meanwhile=die))
         assert project.content("a.py") == b"A = 2\n"
         (notice,) = project.transactions.recover()
-        assert told in notice.message
+        assert expected in notice.message
         assert staged(project) == []
         assert (picture(project.root) == before) == (new == NEW)
 

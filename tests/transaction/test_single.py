@@ -114,7 +114,7 @@ def cut(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = 
     assert state(project) == SINGLE
 
 
-def told(project: Project) -> str:
+def recovery_message(project: Project) -> str:
     (notice,) = Project(project.root, path=PATH).transactions.recover()
     assert notice.code == "recovered"
     assert state(project) == b"idle"
@@ -146,8 +146,8 @@ def test_while_the_disk_is_at_the_journal_new_content_is_written_in_our_own_fold
     project: Project,
 ) -> None:
     def look() -> None:
-        held = {f".bae-source/staging/{path.name}" for path in staged(project)}
-        seen.append(({path: it for path, it in picture(project.root).items() if path not in held}, len(held)))
+        staging = {f".bae-source/staging/{path.name}" for path in staged(project)}
+        seen.append(({path: it for path, it in picture(project.root).items() if path not in staging}, len(staging)))
 
     project.commit({"other.py": b""})
     before, seen = picture(project.root), list[tuple[object, int]]()
@@ -295,7 +295,7 @@ def test_who_dies_before_the_file_is_replaced_has_changed_nothing(
     was = picture(project.root)
     crash(project, new, *MAKING, before=die)
     assert state(project) == SINGLE
-    assert "was interrupted, and was taken back" in told(project)
+    assert "was interrupted, and was taken back" in recovery_message(project)
     assert picture(project.root) == was
     assert project.history.entries() == ()
 
@@ -305,7 +305,7 @@ def test_who_dies_after_the_file_is_replaced_has_made_the_change(
 ) -> None:
     compiled = project.write("__pycache__/a.cpython-311.pyc", b"of the old source")
     crash(project, new, *MAKING, after=die)
-    assert "had been made when its process ended, and it stands" in told(project)
+    assert "had been made when its process ended, and it stands" in recovery_message(project)
     assert contents(project, new) == new
     assert ids(project.history.entries()) == ["op_0000"]
     assert compiled.exists() == ("a.py" not in new)
@@ -324,14 +324,14 @@ def test_recovery_makes_the_replacement_durable_before_it_says_that_it_stands(
     assert notice.code == "recovery_failed"
     assert (contents(project, new), state(project)) == (new, SINGLE)
     assert project.folders.pending.exists() is False
-    assert "it stands" in told(project)
+    assert "it stands" in recovery_message(project)
 
 
 def test_an_answered_change_stands_though_a_power_cut_takes_what_was_not_durable(
     project: Project, new: dict[str, bytes | None]
 ) -> None:
     cut(project, new)
-    assert "it stands" in told(project)
+    assert "it stands" in recovery_message(project)
     assert contents(project, new) == new
     assert ids(project.history.entries()) == ["op_0000"]
 
@@ -344,7 +344,7 @@ def test_an_answered_change_that_a_later_edit_overtook_is_not_called_interrupted
     cut(project, CHANGES["edited"], path=path)
     file = project.root / "a.py"
     file.unlink() if since is None else file.write_bytes(since)
-    message = told(project)
+    message = recovery_message(project)
     assert message == "op_0000 (edit) had been made when its process ended, and history has it; a is left as it is now."
     assert project.content("a.py") == since
     assert ids(project.history.entries()) == ["op_0000"]
@@ -355,7 +355,7 @@ def test_an_answered_change_is_not_taken_back_for_what_was_written_to_the_old_fi
     with (project.root / "a.py").open("r+b") as editor:
         cut(project, CHANGES["edited"], Acting("unlink", instead=True))
         editor.write(b"T = 9\n")
-    message = told(project)
+    message = recovery_message(project)
     assert "history has it; a is left as it is now. The old file, which was changed since it was read, is in" in message
     assert Path(message.removesuffix(".").rpartition(" ")[2]).read_bytes() == b"T = 9\n"
     assert project.content("a.py") == b"A = 2\n"
@@ -377,7 +377,7 @@ def test_what_a_power_cut_took_of_the_old_file_is_not_put_in_place_of_an_answere
     status = old.stat()
     old.write_bytes(b"")
     os.utime(old, ns=(status.st_atime_ns, status.st_mtime_ns))
-    message = told(project)
+    message = recovery_message(project)
     assert project.content("a.py") == b"A = 2\n"
     place = message.removesuffix(".").rpartition(" ")[2]
     assert "The old file, which was changed since it was read, is in" in message
@@ -392,7 +392,9 @@ def test_who_writes_to_the_old_file_after_the_crash_gets_it_back(
     with (project.root / path).open("r+b") as editor:
         crash(project, new, *MAKING, after=die)
         editor.write(b"T = 9\n")
-    assert f"{path.removesuffix('.py').replace('/', '.')} was changed from outside meanwhile" in told(project)
+    assert f"{path.removesuffix('.py').replace('/', '.')} was changed from outside meanwhile" in recovery_message(
+        project
+    )
     assert project.content(path) == b"T = 9\n"
     assert project.history.entries() == ()
 
@@ -412,7 +414,7 @@ def test_who_saves_just_before_the_crash_gets_it_back(
 
     crash(project, new, *MAKING, before=save, after=die)
     assert contents(project, new) == new
-    assert "was changed from outside meanwhile" in told(project)
+    assert "was changed from outside meanwhile" in recovery_message(project)
     assert project.content(path) == b"T = 9\n"
 
 
@@ -431,7 +433,7 @@ def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put
     disk = Acting(*MAKING, before=save, after=die)
     in_child(lambda: Project(project.root, disk=disk).commit(CHANGES["edited"]))
     assert project.content("a.py") == b"A = 2\n"
-    assert "was changed from outside meanwhile" in told(project)
+    assert "was changed from outside meanwhile" in recovery_message(project)
     assert project.content("a.py") == saved
     assert project.history.entries() == ()
 
@@ -443,7 +445,7 @@ def test_a_process_that_dies_while_it_stages_leaves_nothing_that_passes_for_a_fo
     was = picture(project.root)
     crash(project, CHANGES[change], call, before=die)
     assert len(staged(project)) == 1
-    assert "somebody" not in told(project)
+    assert "somebody" not in recovery_message(project)
     assert picture(project.root) == was
     assert not project.folders.kept.exists()
 
@@ -451,7 +453,7 @@ def test_a_process_that_dies_while_it_stages_leaves_nothing_that_passes_for_a_fo
 def test_who_writes_the_same_while_our_draft_is_not_whole_is_left(project: Project) -> None:
     crash(project, CHANGES["edited"], "write", before=die)
     project.write("draft", b"A = 2\n").rename(project.root / "a.py")
-    assert "was changed from outside" in told(project)
+    assert "was changed from outside" in recovery_message(project)
     assert project.content("a.py") == b"A = 2\n"
     assert project.history.entries() == ()
 
@@ -464,7 +466,7 @@ def test_the_first_of_two_saves_around_the_crash_is_kept_and_named(
     disk = Acting(*MAKING, before=lambda: project.write("draft", b"T = 9\n").rename(project.root / path), after=die)
     in_child(lambda: Project(project.root, disk=disk).commit(new))
     project.write("draft", b"T = 10\n").rename(project.root / path)
-    place = Path(told(project).removesuffix(".").rpartition(" ")[2])
+    place = Path(recovery_message(project).removesuffix(".").rpartition(" ")[2])
     assert (place.parent, place.read_bytes()) == (project.folders.kept, b"T = 9\n")
     assert project.content(path) == b"T = 10\n"
     assert project.history.entries() == ()
@@ -479,7 +481,7 @@ def test_what_came_out_is_looked_at_before_anything_is_waited_for(project: Proje
 
 def test_an_old_file_made_executable_just_before_the_crash_is_kept_and_named(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, before=lambda: (project.root / "a.py").chmod(0o755), after=die)
-    place = Path(told(project).removesuffix(".").rpartition(" ")[2])
+    place = Path(recovery_message(project).removesuffix(".").rpartition(" ")[2])
     assert (place.read_bytes(), place.stat().st_mode & 0o777) == (OLD["a.py"], 0o755)
     assert project.content("a.py") == b"A = 2\n"
 
@@ -487,7 +489,7 @@ def test_an_old_file_made_executable_just_before_the_crash_is_kept_and_named(pro
 def test_an_edit_since_the_crash_is_left_and_the_old_content_is_kept(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, after=die)
     project.write("a.py", b"T = 9\n")
-    message = told(project)
+    message = recovery_message(project)
     assert "a was changed from outside meanwhile, and was left as it is" in message
     assert Path(message.removesuffix(".").rpartition(" ")[2]).read_bytes() == OLD["a.py"]
     assert project.content("a.py") == b"T = 9\n"
@@ -500,14 +502,14 @@ def test_a_file_that_was_put_back_since_the_crash_stays(project: Project, new: d
         (project.root / path).unlink()
     else:
         project.write(path, OLD[path])
-    assert "was interrupted" in told(project)
+    assert "was interrupted" in recovery_message(project)
     assert contents(project, new) == before(new)
 
 
 def test_who_writes_the_same_before_us_is_left_and_not_recorded(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, before=die)
     project.write("a.py", b"A = 2\n")
-    assert "was changed from outside" in told(project)
+    assert "was changed from outside" in recovery_message(project)
     assert project.content("a.py") == b"A = 2\n"
     assert project.history.entries() == ()
 
@@ -588,7 +590,7 @@ def test_who_dies_while_he_takes_back_has_it_taken_back(project: Project, new: d
     was = picture(project.root)
     in_child(lambda: make(project, new, _Mortal(), meanwhile=_interrupt))
     assert (contents(project, new), state(project)) == (new, b"open")
-    assert "was interrupted, and was taken back" in told(project)
+    assert "was interrupted, and was taken back" in recovery_message(project)
     assert picture(project.root) == was
 
 

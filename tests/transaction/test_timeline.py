@@ -84,19 +84,19 @@ def test_what_came_since_a_word_is_what_stands_otherwise_than_it_did_then(entrie
     line = Timeline(entries[::-1], "me")
     known = {each.id for each in entries}
     for change, word in line.chosen(known):
-        told = [(each.id, last.id) for each, last in line.since(change, word)]
-        said = [(each, entry) for entry in entries for each in about(entry)]
-        moment = said.index((change.id, word)) + 1
-        then, now = in_effect(said[:moment]), in_effect(said)
-        assert {each for each, _ in told} == (then ^ now) & known
-        last = {each: place for place, (each, _) in enumerate(said)}
-        places = [last[each] for each, _ in told]
-        assert [said[place][1].id for place in places] == [by for _, by in told]
+        undone = [(each.id, last.id) for each, last in line.since(change, word)]
+        words = [(each, entry) for entry in entries for each in about(entry)]
+        moment = words.index((change.id, word)) + 1
+        then, now = in_effect(words[:moment]), in_effect(words)
+        assert {each for each, _ in undone} == (then ^ now) & known
+        last = {each: place for place, (each, _) in enumerate(words)}
+        places = [last[each] for each, _ in undone]
+        assert [words[place][1].id for place in places] == [by for _, by in undone]
         assert places == sorted(places, reverse=True)
 
 
-def in_effect(said: Sequence[tuple[str, Entry]]) -> set[str]:
-    return {each for each, entry in dict(said).items() if entry.kind != "undo"}
+def in_effect(words: Sequence[tuple[str, Entry]]) -> set[str]:
+    return {each for each, entry in dict(words).items() if entry.kind != "undo"}
 
 
 def replayed(entries: Sequence[Entry], who: str) -> tuple[list[str], list[str]]:

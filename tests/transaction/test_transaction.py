@@ -154,8 +154,8 @@ def test_newer_bytes_of_another_writer_are_never_overwritten_by_a_rollback(proje
     assert caught.value.code == "reload_failed"
     assert caught.value.message == "a does not import."
     (hint,) = caught.value.hints
-    told, _, place = hint.removesuffix(".").rpartition(" ")
-    assert told == "b was changed from outside meanwhile, and was left as it is. What it held before is in"
+    sentence, _, place = hint.removesuffix(".").rpartition(" ")
+    assert sentence == "b was changed from outside meanwhile, and was left as it is. What it held before is in"
     assert Path(place).read_bytes() == B
     assert (project.content("a.py"), project.content("b.py")) == (A, b"B = 'theirs'\n")
 

@@ -361,7 +361,7 @@ def test_a_conflict_in_the_same_lines_is_marked_in_the_preview_only(work: Work) 
 
 
 @pytest.mark.parametrize(
-    ("now", "told"),
+    ("now", "expected"),
     [
         (None, "deleted file mode"),
         (b"\0\1\2", "it is too large, or no text"),
@@ -369,13 +369,13 @@ def test_a_conflict_in_the_same_lines_is_marked_in_the_preview_only(work: Work) 
         (b"\xff\xfe latin\n", "+\udcff\udcfe latin"),
     ],
 )
-def test_what_cannot_be_merged_line_by_line_is_reported(work: Work, now: bytes | None, told: str) -> None:
+def test_what_cannot_be_merged_line_by_line_is_reported(work: Work, now: bytes | None, expected: str) -> None:
     work.change("a.py", b"A = 1\n")
     file = work.project.root / "a.py"
     file.unlink() if now is None else file.write_bytes(now)
     with pytest.raises(HistoryError) as caught:
         work.undo()
-    assert told in caught.value.details["preview"]
+    assert expected in caught.value.details["preview"]
     assert work.content("a.py") == now
 
 
@@ -489,9 +489,9 @@ def test_an_undo_that_conflicts_shows_the_preview_on_the_command_line(tmp_path: 
     assert "+B = 'theirs'\n" in done.stderr
     assert "-    1,\n+    0,\n" in done.stderr
     done = subprocess.run([*words, "--json"], cwd=tmp_path, capture_output=True, check=False, text=True)
-    told = json.loads(done.stdout)
-    assert told["errors"][0]["code"] == "undo_conflict"
-    assert "-    1,\n+    0,\n" in told["diff"]
+    answer = json.loads(done.stdout)
+    assert answer["errors"][0]["code"] == "undo_conflict"
+    assert "-    1,\n+    0,\n" in answer["diff"]
     assert "A += [2]" in (tmp_path / "m.py").read_text()
 
 
@@ -500,9 +500,9 @@ def test_several_are_undone_on_the_command_line(tmp_path: Path) -> None:
     source = Source(tmp_path, who="me")
     made = [str(source.edit("m.A", f"A = {number}", reload="off").operation_id) for number in (1, 2, 3)]
     words = [sys.executable, "-m", "bae_source", "undo", *made[1:], "--reload", "off", "--json"]
-    told = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout)
-    assert told["text"] == f"Undid 2 changes: {made[2]}, {made[1]}."
-    assert told["next_actions"] == [f"redo {made[2]} {made[1]}"]
+    answer = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert answer["text"] == f"Undid 2 changes: {made[2]}, {made[1]}."
+    assert answer["next_actions"] == [f"redo {made[2]} {made[1]}"]
     assert (tmp_path / "m.py").read_text() == "A = 1\n"
 
 

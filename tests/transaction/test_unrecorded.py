@@ -47,8 +47,8 @@ def test_what_could_not_be_recorded_is_what_undo_takes_back_once_it_can(root: Pa
 def test_a_change_on_the_command_line_loads_no_gitpython_and_undo_records_it_first(root: Path) -> None:
     def loaded(*argv: str) -> set[str]:
         command = [sys.executable, "-X", "importtime", "-m", "bae_source", *argv, "--root", str(root)]
-        told = subprocess.run(command, capture_output=True, check=True, text=True).stderr
-        return {line.rpartition("|")[2].strip() for line in told.splitlines()}
+        output = subprocess.run(command, capture_output=True, check=True, text=True).stderr
+        return {line.rpartition("|")[2].strip() for line in output.splitlines()}
 
     assert "git" not in loaded("edit", "m.f", "--old", "return 0", "--new", "return 1", "--reload", "off")
     assert not (root / ".bae-source/history.git").exists()
@@ -58,7 +58,7 @@ def test_a_change_on_the_command_line_loads_no_gitpython_and_undo_records_it_fir
 
 
 @pytest.mark.parametrize(
-    ("said", "why", "hint"),
+    ("expected", "why", "hint"),
     [
         ("fatal: sha1 file write error: No space left on device", "the disk is full", "Free some space"),
         ("fatal: cannot create x: Permission denied", "permission was denied", "Check who owns"),
@@ -66,10 +66,10 @@ def test_a_change_on_the_command_line_loads_no_gitpython_and_undo_records_it_fir
     ],
 )
 def test_only_where_the_history_may_be_damaged_it_is_to_be_moved_away(
-    root: Path, tmp_path: Path, said: str, why: str, hint: str
+    root: Path, tmp_path: Path, expected: str, why: str, hint: str
 ) -> None:
     (tmp_path / "bin").mkdir()
-    fails = f"echo '{said}' >&2; echo 'fast-import: dumping crash report to /x' >&2; exit 128"
+    fails = f"echo '{expected}' >&2; echo 'fast-import: dumping crash report to /x' >&2; exit 128"
     script = f'#!/bin/sh\ncase "$*" in *fast-import*) {fails};; esac\nexec {shutil.which("git")} "$@"\n'
     (tmp_path / "bin/git").write_text(script)
     (tmp_path / "bin/git").chmod(0o755)

@@ -341,8 +341,8 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
     finally:
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
-    before, held = ["a.py", "b.py"], [".bae-source-op_0000-0", "a.py", "b.py"]
-    assert seen == [before, held], "as the journal is made durable, and when the target is replaced"
+    before, present = ["a.py", "b.py"], [".bae-source-op_0000-0", "a.py", "b.py"]
+    assert seen == [before, present], "as the journal is made durable, and when the target is replaced"
     assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 

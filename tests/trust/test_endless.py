@@ -107,9 +107,9 @@ def bounded(*argv: str, folder: Path) -> Called:
 
 
 def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path) -> None:
-    told = bounded("doctor", folder=laid(tmp_path)).out.decode()
-    assert f"{tmp_path}/.venv/bin/python (.venv), Python 3.12.4" in told
-    assert "pytest, for the project's interpreter: 8.4.1" in told
+    output = bounded("doctor", folder=laid(tmp_path)).out.decode()
+    assert f"{tmp_path}/.venv/bin/python (.venv), Python 3.12.4" in output
+    assert "pytest, for the project's interpreter: 8.4.1" in output
 
 
 @pytest.mark.sampled
@@ -127,9 +127,9 @@ def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path
 def test_the_doctor_answers_whatever_lies_in_the_environment(name: str, how: Lay, tmp_path: Path) -> None:
     called = bounded("doctor", folder=replaced(tmp_path, name, how))
     assert called.status in (0, 1), called.said
-    told = called.out.decode()
-    assert f"{tmp_path}/.venv/bin/python (.venv)" in told
-    assert ("Python 3.12.4" in told) is (name != ".venv/pyvenv.cfg")
+    output = called.out.decode()
+    assert f"{tmp_path}/.venv/bin/python (.venv)" in output
+    assert ("Python 3.12.4" in output) is (name != ".venv/pyvenv.cfg")
 
 
 def test_the_doctor_answers_by_every_door(tmp_path: Path) -> None:
@@ -190,6 +190,6 @@ def test_a_gigantic_module_is_reported_and_not_read(how: Lay, tmp_path: Path) ->
     found = bounded("references", "app.f", "--json", folder=project)
     assert found.status == 0, found.said
     assert not found.json["complete"]
-    told = bounded("doctor", folder=project)
-    assert told.status == 1, told.said
-    assert b"big (not_lossless)" in told.out
+    report = bounded("doctor", folder=project)
+    assert report.status == 1, report.said
+    assert b"big (not_lossless)" in report.out

@@ -69,8 +69,8 @@ def root(tmp_path: Path) -> Path:
 
 def keys() -> list[str]:
     """All keys that git knows, with a name in place of what may be any."""
-    told = git(Path("/"), "help", "--config-for-completion").decode().split()
-    known = [key for key in told if re.fullmatch(r"[a-zA-Z.-]+[a-zA-Z]", key)]
+    settings = git(Path("/"), "help", "--config-for-completion").decode().split()
+    known = [key for key in settings if re.fullmatch(r"[a-zA-Z.-]+[a-zA-Z]", key)]
     return [key for key in (*known, *MORE) if not key.lower().startswith(KEPT)]
 
 

@@ -105,8 +105,8 @@ def test_a_folder_that_looks_like_a_bare_repository_has_no_say_in_a_commit(tmp_p
     root = committed(tmp_path / "repo", {**BARE, "app/core.py": FINE})
     install(root / ".git")
     write(root, {"app/core.py": BROKEN})
-    status, said = commit(root, "-a")
-    assert (status, said.startswith("app.core:1:" + AT)) == (1, True), said
+    status, output = commit(root, "-a")
+    assert (status, output.startswith("app.core:1:" + AT)) == (1, True), output
 
 
 def in_a_submodule(folder: Path) -> tuple[Path, Path]:
@@ -146,8 +146,8 @@ def test_the_index_is_that_of_the_commit_wherever_git_keeps_it(
     write(root, {"core.py": BROKEN, "more.py": FINE})
     git(root, "add", "more.py")
     for how in (["-a"], ["core.py"]):
-        status, said = commit(root, *how)
-        assert (status, said.startswith("core:1:" + AT)) == (1, True), said
+        status, output = commit(root, *how)
+        assert (status, output.startswith("core:1:" + AT)) == (1, True), output
     assert commit(root)[0] == 0  # what is staged is in order
     git(root, "add", "core.py")
     assert [door(root).startswith("core:1:" + AT) for door in DOORS] == [True] * 4
@@ -161,21 +161,21 @@ def test_a_repository_that_only_the_environment_names_is_the_one(tmp_path: Path)
     places = {"GIT_DIR": "../repo.git"}
     subprocess.run(["git", "add", "."], cwd=tmp_path / "tree", env=OWN | places, check=True)
     for before, changes in ((("--git-dir=../repo.git", "--work-tree=."), {}), ((), places)):
-        status, said = commit(tmp_path / "tree", before=before, **changes)
-        assert (status, said.splitlines()[0].startswith("app.m:1:" + AT)) == (1, True), said
+        status, output = commit(tmp_path / "tree", before=before, **changes)
+        assert (status, output.splitlines()[0].startswith("app.m:1:" + AT)) == (1, True), output
 
 
 def test_what_git_names_has_to_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = committed(tmp_path / "repo", {"core.py": FINE})
     monkeypatch.chdir(root)
-    for places, said in {
+    for places, expected in {
         ("GIT_DIR", "nowhere"): "Git names a repository that is not there.",
         ("GIT_INDEX_FILE", "nowhere"): "The index that git names is not there.",
         ("GIT_WORK_TREE", str(tmp_path / "elsewhere")): "The project does not lie in the repository that git names.",
     }.items():
         called = hook(**dict([places]))
         assert (called.status, called.out) == (2, b"")
-        assert called.said.startswith(f"error[invalid_arguments]: {said}")
+        assert called.said.startswith(f"error[invalid_arguments]: {expected}")
 
 
 def nested(tmp_path: Path) -> Path:

@@ -133,9 +133,9 @@ def test_ty_is_kept_from_calling_uv_which_would_run_interpreters(tmp_path: Path)
     question = Question(path="m.py", text=FILES["m.py"], name=Place(line=7, column=5), names=())
     assert server.ask([question], {}, seconds=60)[0].problem is None
     server.close()
-    told = (tmp_path / "env").read_text().splitlines()
-    assert "TY_UV=0" in told
-    assert not [each for each in told if each.startswith("PYTHONPATH=")]
+    variables = (tmp_path / "env").read_text().splitlines()
+    assert "TY_UV=0" in variables
+    assert not [each for each in variables if each.startswith("PYTHONPATH=")]
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ def test_an_archive_that_replaces_the_folder_by_its_own_shows_against_the_histor
     theirs, ours = project(stranger.folder / "p", with_git=False), project(victim.folder / "p", with_git=False)
     changed(stranger, theirs)
     changed(victim, ours)
-    [told] = victim.run(ours, "history", limit=1).found
-    kept = victim.run(ours, "history", target=told.entry.id).found[0].entry.request["ledger"]
+    [entry] = victim.run(ours, "history", limit=1).found
+    kept = victim.run(ours, "history", target=entry.entry.id).found[0].entry.request["ledger"]
     assert victim.run(ours, "ledger_verify", head=kept).exit_code == 0
     place = victim.folders(ours).base / "ledger"
     shutil.rmtree(place)

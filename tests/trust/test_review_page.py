@@ -369,8 +369,8 @@ def test_a_module_that_is_refused_takes_out_what_it_has_and_nothing_of_others(ow
     task = proposed(own.root, "apply", "-", typed=json.dumps(requests))
     reason, before = "x" * 9_000, files(own.root)
     shown = own.digest(task)
-    said = own.post(f"tasks/{task}/reject", {"reason": reason, "parts": ["app.core"] * 3_000})
-    assert said.status_code == 200, said.text
+    response = own.post(f"tasks/{task}/reject", {"reason": reason, "parts": ["app.core"] * 3_000})
+    assert response.status_code == 200, response.text
     found = own.get(f"tasks/{task}").json()
     assert [(each["symbol"], each["by"]) for each in found["refused"]] == [("app.core", "ana")], "kept once"
     assert found["symbols"] == ["app.other.go"]

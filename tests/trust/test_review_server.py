@@ -62,9 +62,9 @@ def test_a_failure_says_nothing_of_this_machine(root: Path, monkeypatch: pytest.
     answer = tab.get("changes?since=x")
     assert (answer.status_code, answer.text) == (500, "Internal Server Error")
     monkeypatch.setattr("bae_source.adapters.web.desk.places", None)
-    said = refused(tab.get("ledger"), 500, "internal_error")
-    assert str(root) not in said
-    assert "Traceback" not in said
+    error = refused(tab.get("ledger"), 500, "internal_error")
+    assert str(root) not in error
+    assert "Traceback" not in error
 
 
 class _Markup(HTMLParser):
@@ -225,10 +225,10 @@ def test_clients_that_leave_bodies_unfinished_shut_no_other_client_out(page: Ser
 
 def test_requests_that_are_held_shut_no_client_out(page: Served) -> None:
     version = page.send("GET", "changes?since=x")[1]["version"]
-    held = f"GET /api/v1/changes?since={version} HTTP/1.1\r\n{page.head}\r\n"
+    expected = f"GET /api/v1/changes?since={version} HTTP/1.1\r\n{page.head}\r\n"
     with ExitStack() as opened:
         for _ in range(MOST_CLIENTS - 4):
-            opened.enter_context(page.connect(held))
+            opened.enter_context(page.connect(expected))
         assert page.answers()
 
 
@@ -356,11 +356,11 @@ def test_of_two_tabs_and_two_servers_that_press_at_once_one_decides(tmp_path: Pa
             each.start()
         for each in presses:
             each.join()
-        said = [status for status, _ in found]
+        statuses = [status for status, _ in found]
         made = {answer["operation_id"] for status, answer in found if status == 200}
         assert len(made) == 1, found
         assert {answer["error"]["code"] for status, answer in found if status != 200} <= {"proposal_closed", "busy"}, (
-            said
+            statuses
         )
     assert len(own.get("history").json()["operations"]) == 1
     assert [each["event"] for each in own.get("ledger").json()["entries"]].count("code_modification_applied") == 1

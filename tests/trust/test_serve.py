@@ -109,7 +109,7 @@ def test_a_server_of_another_user_is_not_asked(another_user: AnotherUser, open_f
 )
 def test_what_is_no_request_is_declined_or_dropped(at: Place, root: Path, content: bytes) -> None:
     with server(at) as process:
-        assert at.said(content) in (b"", b"-malformed")
+        assert at.response(content) in (b"", b"-malformed")
         assert at.answered(*GREP, folder=root) == run(*GREP, folder=root)
         assert process.poll() is None
 
@@ -125,8 +125,8 @@ def test_nor_do_damaged_requests_do_any_harm(at: Place, root: Path) -> None:
             for _ in range(chance.randrange(1, 4)):
                 at_byte = chance.randrange(start, len(damaged))
                 damaged[at_byte : at_byte + chance.randrange(3)] = bytes(chance.randrange(3))
-            at.said(meeting.framed(bytes(damaged)))
-        assert at.said(asked).startswith(meeting.ACCEPTED)
+            at.response(meeting.framed(bytes(damaged)))
+        assert at.response(asked).startswith(meeting.ACCEPTED)
         assert process.poll() is None
     assert (root / "app.py").read_bytes() == before
     assert {path.name for path in root.iterdir()} <= {"app.py", ".bae-source", ".local"}  # what a read leaves behind
@@ -140,7 +140,7 @@ def test_clients_that_say_nothing_or_half_delay_no_other_client(at: Place, root:
             connection.sendall(half)
         time.sleep(2.5)
         begun = time.monotonic()
-        assert at.said(request(*GREP, folder=root)).startswith(meeting.ACCEPTED)
+        assert at.response(request(*GREP, folder=root)).startswith(meeting.ACCEPTED)
         assert time.monotonic() - begun < 10
         for connection in silent:
             connection.close()
@@ -153,6 +153,6 @@ def test_a_client_that_does_not_take_its_answer_is_given_up(at: Place, root: Pat
         greedy.sendall(request(*GREP, folder=root))
         assert greedy.recv(1) == meeting.ACCEPTED
         begun = time.monotonic()
-        assert at.said(request("grep", "return", folder=root)).startswith(meeting.ACCEPTED)
+        assert at.response(request("grep", "return", folder=root)).startswith(meeting.ACCEPTED)
         assert time.monotonic() - begun < 30
         greedy.close()

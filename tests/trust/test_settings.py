@@ -102,9 +102,9 @@ def test_on_the_command_line_it_is_an_error_with_the_usual_status(what: str, tmp
     called = run("read", "app.core.f", "--json", folder=project)
     assert called.status == 4, called.said
     assert called.json["errors"][0]["code"] == "syntax_invalid"
-    told = run("doctor", folder=project)
-    assert told.status == 1, told.said
-    assert "layout_unknown: pyproject.toml " in told.out.decode()
+    report = run("doctor", folder=project)
+    assert report.status == 1, report.said
+    assert "layout_unknown: pyproject.toml " in report.out.decode()
     hovered = run("ast", "hover", "sym://python/type/app/core/f", folder=project)
     assert hovered.status == 4
     assert hovered.json["errors"][0]["code"] == "SYNTAX_INVALID"
@@ -119,9 +119,9 @@ def test_requests_that_do_not_need_the_setting_answer(what: str, tmp_path: Path)
         ("ast", "hover", "sym://python/type/app/core/f"),
     ):
         assert run(*argv, folder=project).status == 0
-    told = run("doctor", folder=project)
-    assert told.status == 1
-    assert "settings_unreadable: pyproject.toml cannot be read as settings" in told.out.decode()
+    report = run("doctor", folder=project)
+    assert report.status == 1
+    assert "settings_unreadable: pyproject.toml cannot be read as settings" in report.out.decode()
     refused = run("edit", "app.core.f", "--old=1", "--new=2", "--json", folder=project)
     assert (refused.status, refused.json["errors"][0]["code"]) == (4, "syntax_invalid")
 
@@ -161,10 +161,10 @@ def test_settings_of_an_odd_value_keep_no_request_from_an_answer(value: str, tmp
 @pytest.mark.parametrize("asked", ["9" * 5_000, ">=3." + "9" * 5_000, ">=3.9," * 20_000 + ">=3", "x" * 100_000])
 def test_versions_of_python_that_say_nothing_are_a_finding_of_the_doctor(asked: str, tmp_path: Path) -> None:
     project = laid(tmp_path, pyproject_toml=f'[project]\nname = "app"\nrequires-python = "{asked}"\n')
-    told = run("doctor", folder=project)
-    assert told.status == 1, told.said
-    assert "requirement_wrong" in told.out.decode()
-    assert len(told.out) < 4_000
+    report = run("doctor", folder=project)
+    assert report.status == 1, report.said
+    assert "requirement_wrong" in report.out.decode()
+    assert len(report.out) < 4_000
     assert run("edit", "app.core.f", "--old=1", "--new=2", "--dry-run", folder=project).status == 0
 
 
@@ -180,10 +180,10 @@ def test_references_takes_time_by_the_length_of_a_word_in_the_settings(what: str
     begun = time.monotonic()
     found = Source(project).references("app.core.f").outcome
     assert time.monotonic() - begun < 5
-    told = [(each.module, each.line) for each in found.found if each.kind == "string"]
+    strings = [(each.module, each.line) for each in found.found if each.kind == "string"]
     lines = {"pyproject.toml": 1 + (project / "pyproject.toml").read_text().count("\n")}
-    assert ("pyproject.toml", lines["pyproject.toml"] - 1) in told
-    assert ("setup.cfg", 1 + (project / "setup.cfg").read_text().rstrip("\n").count("\n")) in told
+    assert ("pyproject.toml", lines["pyproject.toml"] - 1) in strings
+    assert ("setup.cfg", 1 + (project / "setup.cfg").read_text().rstrip("\n").count("\n")) in strings
     assert all(len(each.text) <= 1_001 for each in found.found)
 
 

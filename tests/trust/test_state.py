@@ -87,9 +87,13 @@ def leading_away(*places: str, project: str = "") -> Callable[[Machine, Path], N
     def write(stranger: Machine, root: Path) -> None:
         changed(stranger, root)
         folders = stranger.folders(root)
-        looks = Attributes(inode=(1, 2), mode=0o104777, user=os.geteuid(), group=os.getegid(), accessed=1, modified=1)
+        attributes = Attributes(
+            inode=(1, 2), mode=0o104777, user=os.geteuid(), group=os.getegid(), accessed=1, modified=1
+        )
         contents = tuple(
-            Content(path=place, parts=tuple(place.split("/")), name="app", before=b"evil", after=None, attributes=looks)
+            Content(
+                path=place, parts=tuple(place.split("/")), name="app", before=b"evil", after=None, attributes=attributes
+            )
             for place in places
         )
         entry = Entry(

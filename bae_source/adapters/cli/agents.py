@@ -29,7 +29,7 @@ Use it for cat, grep and sed. Code has names: app.net.Client.send, or Client.sen
     bae-source write app.more --source - < more.py        # a new module; :docs/a.md a text file
     bae-source rename app.net.Client.send post            # everywhere: imports, overrides, __all__, strings
     bae-source move app.util.wait app.net                 # with its imports; all that use it follow
-    bae-source change_signature app.util.wait '(x, *, times=1)'     # calls follow
+    bae-source change_signature app.util.wait '(x, *, times=1)'     # calls follow; see extract, inline, codemod
     bae-source apply --patch - < fix.diff                 # a unified diff, or *** Begin Patch
     bae-source do < commands.txt                          # one command a line; changes are one transaction
     bae-source undo                                       # your last change, exactly; git is not touched

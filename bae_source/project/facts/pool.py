@@ -47,7 +47,7 @@ _LONGEST_WAIT = 90
 _LITTER = 5_000_000
 """Bytes of files after which it is time to look for garbage in circles, of which trees leave none."""
 SERVE = "bae_source.project.facts.pool:serve"
-"""What a process runs that is no copy of this one."""
+"""The function that a new process runs; a copy of this one (by fork) has it already."""
 
 
 class Batch:

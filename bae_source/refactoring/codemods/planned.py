@@ -36,7 +36,7 @@ class Result(Struct, frozen=True, kw_only=True):
         changes: of the files that change.
         contents: what these hold afterwards, by path.
         report: what changes, and what stays for a reason.
-        notices: of what it said, printed and skipped.
+        notices: of its warnings, of what it printed, and of files that it skipped.
     """
 
     changes: ChangeSet
@@ -95,7 +95,7 @@ def _change(workspace: Workspace, module: ModuleFile, line: Line) -> tuple[FileC
     if known != line.digest:
         raise Refused(
             "stale",
-            f"{module.name} was changed by somebody else while the codemod ran; nothing was written.",
+            f"{module.name} was changed by another program while the codemod ran; nothing was written.",
             hints=["Run it again."],
         )
     edits = [Edit(start, content[start : start + length], new.encode("latin-1")) for start, length, new in line.edits]
@@ -115,7 +115,7 @@ def _unsure(name: str, text: str) -> Reference:
 
 
 def _notices_of(ran: Ran, modules: Sequence[ModuleFile]) -> Iterator[Notice]:
-    """Yield what is to be said of what the codemod said itself."""
+    """Yield notices of the codemod's own warnings and prints, and of files that it skipped."""
     yield from ran.notices
     lines = [(module.name, ran.lines[module.path]) for module in modules if module.path in ran.lines]
     for text, names in _by_text((name, line.text) for name, line in lines if line.kind == "skipped").items():
@@ -134,7 +134,7 @@ def _texts(given: str | Sequence[str]) -> Sequence[str]:
 
 
 def _by_text(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return names by what is said of them."""
+    """Return names by the text about them."""
     names: dict[str, list[str]] = {}
     for name, text in pairs:
         names.setdefault(text, []).append(name)

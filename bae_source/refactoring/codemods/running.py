@@ -19,6 +19,7 @@ import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -303,11 +304,10 @@ class _Running:
             return TransactionError("verify_failed", text, unchanged=True, hints=["Mend the codemod's module first."])
         if stopped.code == "no_libcst":
             return RequestError("invalid_arguments", "There is no libcst here.", hints=["Install libcst."])
-        hints = []
+        wrong = partial(RequestError, "invalid_arguments", f"{text}; nothing was run.")
         if stopped.code == "wrong_settings":
-            hints = [f"It takes {listed(stopped.names, 20)}." if stopped.names else "It takes no settings."]
-        candidates = () if hints else stopped.names
-        return RequestError("invalid_arguments", f"{text}; nothing was run.", hints=hints, candidates=candidates)
+            return wrong(hints=[f"It takes {listed(stopped.names, 20)}." if stopped.names else "It takes no settings."])
+        return wrong(hints=["Name one of them."] if stopped.names else [], candidates=stopped.names)
 
     def _printed(self, finished: Finished) -> list[Notice]:
         """Return what was printed when the codemod was imported."""

@@ -51,7 +51,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=(*notices, *counting_calls(workspace, asked.piece.nodes, "one more"), *_said(asked, function)),
+            notices=(*notices, *counting_calls(workspace, asked.piece.nodes, "one more"), *_notices(asked, function)),
         ),
     )
 
@@ -85,7 +85,7 @@ def _check_name(workspace: Workspace, asked: Asked, function: Extracted, pieces:
     return check_free_in_class(workspace, module, owner, code, name)
 
 
-def _said(asked: Asked, function: Extracted) -> Iterator[Notice]:
+def _notices(asked: Asked, function: Extracted) -> Iterator[Notice]:
     """Yield what is the same but for names of inner functions, and for the place of an error."""
     inside = [each for node in asked.piece.nodes for each in ast.walk(node)]
     names = [each.name for each in inside if isinstance(each, DEFINITIONS)]

@@ -185,7 +185,9 @@ def _check_flows(piece: Piece, flows: Flows, frame: Scope) -> None:
         raise refused(f"{name} is bound by a function around the piece or in it, too")
     if flows.bound_later:
         name = flows.bound_later[0].name
-        raise refused(f"A function in the piece keeps hold of {name}, which is bound anew behind it")
+        raise refused(
+            f"A function in the piece reads {name} when it is called, and code behind the piece binds it anew"
+        )
     if flows.deleted:
         raise refused(f"The piece deletes {flows.deleted[0].name}, which is a variable of the code around it")
     if piece.is_expression and flows.given:

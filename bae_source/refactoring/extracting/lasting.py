@@ -140,7 +140,7 @@ def is_set(code: Code, attribute: str) -> bool:
 
 
 def _is_plain(node: ast.AST) -> bool:
-    """Return whether an expression is a display of values that cannot be changed, which whoever gets it copies."""
+    """Return whether an expression is a display of values that cannot be changed, and that its users copy."""
     return isinstance(node, _DISPLAYS) and all(map(is_literal, node.elts))
 
 

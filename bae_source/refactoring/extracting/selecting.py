@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, RequestError, SourceError
+from bae_source.model.call import Call
 from bae_source.model.span import Span
 from bae_source.model.text import counted, listed
 from bae_source.syntax.inlining.code import Code
@@ -26,6 +27,9 @@ from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.text.nearby import nearest
 from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
+
+Again = Callable[..., Call]
+"""Makes the call of the request with other parameters, as the next one after a refusal."""
 
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9})|:(\d{1,9}))?\s*")
 _BEHIND = re.compile(r"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
@@ -98,7 +102,14 @@ def parse_range(text: str) -> Range:
 
 
 def choose(
-    code: Code, address: str, within: Span | None, lines: Range | None, text: str | None, *, several: bool = False
+    code: Code,
+    address: str,
+    within: Span | None,
+    lines: Range | None,
+    text: str | None,
+    *,
+    again: Again,
+    several: bool = False,
 ) -> Piece:
     """Return the piece that is meant.
 
@@ -107,6 +118,7 @@ def choose(
         within: where that is; None for the whole module.
         lines: the lines that hold it.
         text: its code.
+        again: offers the request with other parameters, where these mean no piece.
         several: whether the first is meant where it stands several times.
 
     Raises:
@@ -118,18 +130,21 @@ def choose(
         _check_inside(code, address, whole, lines)
     if text is None:
         assert lines is not None
-        return _by_lines(code, lines)
+        return _by_lines(code, lines, again)
     found = occurrences(code, whole, text)
     chosen = [each for each in found if lines is None or _is_at(code, each, lines)]
     if len(chosen) == 1 or (chosen and several):
         return chosen[0]
     if not found or not chosen:
-        raise _nowhere(code, address, whole, text, found)
+        raise _nowhere(code, address, whole, text, found, again)
     shown = _places(code, chosen)
     raise LookupFailed(
         "ambiguous_symbol",
         f"The code stands {len(chosen)} times in {address}, on lines {listed(shown, _MOST_SHOWN)}.",
-        hints=[f"Give lines, too: lines {shown[0]} means the first; similar replaces the others as well."],
+        hints=[
+            again(lines=shown[0], then="takes the first."),
+            again(similar=True, then="takes the first, and replaces the others as well."),
+        ],
     )
 
 
@@ -220,7 +235,7 @@ def piece_of(code: Code, nodes: Sequence[ast.AST], lines: Range | None = None) -
     return Piece(code=code, nodes=tuple(nodes), span=Span(line_start, below), on_own_lines=True)
 
 
-def _by_lines(code: Code, lines: Range) -> Piece:
+def _by_lines(code: Code, lines: Range, again: Again) -> Piece:
     suite: list[ast.stmt] = code.tree.body
     source = code.source.lines
     is_bare = all(_is_bare(source.cut(each)) for each in range(lines.first, min(lines.last, len(source)) + 1))
@@ -234,7 +249,7 @@ def _by_lines(code: Code, lines: Range) -> Piece:
             return piece_of(code, met, _trimmed(code, lines, met))
         inner = _inner(code, met[0], lines) if len(met) == 1 else None
         if inner is None:
-            raise _cut(met, lines)
+            raise _cut(met, lines, again)
         suite = inner
 
 
@@ -267,17 +282,16 @@ def _is_bare(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _cut(met: Sequence[ast.stmt], lines: Range) -> RequestError:
+def _cut(met: Sequence[ast.stmt], lines: Range, again: Again) -> RequestError:
     first, last = min(map(first_line, met)), max(map(last_line, met))
     cut = next(each for each in met if first_line(each) < lines.first or last_line(each) > lines.last)
     where = f"{first_line(cut)}-{last_line(cut)}"
-    hints = [f"Lines {first}-{last} would be whole."]
-    hints += ["For an expression, give its code (code) instead."] if len(met) == 1 else []
+    whole = again(lines=f"{first}-{last}", then="takes whole statements.")
     return RequestError(
         "invalid_arguments",
         f"lines {_shown(lines)} cut the statement of lines {where}",
         unchanged=True,
-        hints=hints,
+        hints=[whole, *(["For an expression, give its code (code) instead."] if len(met) == 1 else [])],
     )
 
 
@@ -326,22 +340,22 @@ def _parsed(text: str) -> list[ast.stmt]:
     raise _wrong("code is no expression and no statements of Python", "Copy the code as read shows it.")
 
 
-def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[Piece]) -> LookupFailed:
+def _nowhere(code: Code, address: str, within: Span, text: str, found: Sequence[Piece], again: Again) -> LookupFailed:
     if found:
         lines = "lines" if len(found) > 1 else "line"
         return LookupFailed(
             "symbol_not_found",
             f"The code does not stand there; {address} has it on {lines} {listed(_places(code, found), _MOST_SHOWN)}.",
-            hints=["Give these lines, or leave them out."],
+            hints=[again(lines=str(found[0].line), then="takes it there.")],
         )
     near = nearest(within.cut(code.source.text), text.strip())
     offset = code.source.lines.number(within.start) - 1
     where = f" The nearest is on line {near[0] + offset}." if near is not None else ""
     return LookupFailed(
         "symbol_not_found",
-        f"{address} holds no such code as a whole expression or whole statements ({counted(len(text), 'character')})."
+        f"{address} has no whole expression or statements that are this code ({counted(len(text), 'character')})."
         f"{where}",
-        hints=[f"Read {address}, and copy the code, or give lines."],
+        hints=[Call("read", target=address, then="shows the code to copy, or its lines.")],
     )
 
 

@@ -181,7 +181,7 @@ class Places:
             self.probable.append(place)
 
     def note_left(self, mentioned: Mentioned, why: str) -> None:
-        """Note that a place stays for a reason that nobody can overrule."""
+        """Note that a place stays for a reason that no caller may overrule."""
         self.left.append(structs.replace(self.shown(mentioned), certainty="unsure", why=why))
 
     def shown(self, mentioned: Mentioned) -> Reference:
@@ -233,6 +233,6 @@ def letting_out(found: Found) -> Iterator[tuple[Mentioned, str]]:
 
 
 def unparsed(project: Project, found: Found) -> tuple[tuple[str, ResourceError], ...]:
-    """Return the files that could not be matches into, by their names."""
+    """Return the files that could not be searched, with their names."""
     census = project.workspace.census
     return tuple((name_at(census, path), error) for path, error in sorted(dict(found.unreadable).items()))

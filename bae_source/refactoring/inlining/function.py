@@ -1,7 +1,7 @@
 """A function whose body takes the place of its calls.
 
     send(data)          the body, or its expression
-    run(send)           stays: nobody sees what it is called with
+    run(send)           stays: its arguments are not known
     thing.send(1)       unsure, where it is not known what stands before the dot
 
 Invariants:
@@ -123,7 +123,7 @@ def _why_called_by_others(project: Project, family: Family, member: Member) -> s
     """Return why code that does not name a method may call it; nothing where none may."""
     name = member.symbol.name
     if name.startswith("__") and name.endswith("__"):
-        return "Python calls it where no name of it stands"
+        return Reason.CALLED_BY_PYTHON.of()
     return next(iter(overridden(project, family).values()), "") if member.in_class else ""
 
 
@@ -213,7 +213,7 @@ class _File:
             self._offsets[key] = offset + moved
 
     def notices(self) -> Iterator[Notice]:
-        """Yield what is to be said of the file."""
+        """Yield the notices about the file."""
         if self.comments:
             yield Notice(_DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}.")
         if self.again:

@@ -90,6 +90,8 @@ class ParameterInlining:
             if not member.module.path.endswith(".pyi"):
                 edits.setdefault(member.module.path, []).extend(self._in_body(member))
         self._check_calls()
+        if self.others:  # no call can be left with an argument for a parameter that is gone
+            return Report(changed={}, unsure=self.others)
         spliced = [
             Spliced(module=self._module(path), splices=tuple(made), targets=(Span(0, len(self.codes.code(path).text)),))
             for path, made in edits.items()
@@ -127,7 +129,7 @@ class ParameterInlining:
             "unsafe_change",
             f"{self.address} cannot be inlined: {why}",
             unchanged=True,
-            hints=["Edit its default, or take it away with change_signature once no body reads it."],
+            hints=["Give it one default, or take it away with change_signature once no body reads it."],
         )
 
     def _check_defaults(self) -> None:

@@ -73,7 +73,7 @@ class Inlined(Struct, frozen=True, kw_only=True):
         edits: by path, spans of the text and what stands there afterwards.
         imports: by path, the imports that this needs.
         names: those that what goes reads.
-        notices: what is to be said.
+        notices: about what a reader of the diff may miss.
     """
 
     edits: dict[str, list[tuple[Span, str]]]
@@ -228,7 +228,7 @@ def _is_own(definition: Definition, mentioned: Mentioned) -> bool:
 
 
 def _notices(definition: Definition, again: Sequence[str], before: Sequence[str]) -> Iterator[Notice]:
-    """Yield what is to be said of a value that goes elsewhere.
+    """Yield notices about a value that goes elsewhere.
 
     Parameters:
         again: places where it is evaluated anew, or on some ways alone.
@@ -255,7 +255,7 @@ def _notices(definition: Definition, again: Sequence[str], before: Sequence[str]
 
 
 def with_added_imports(project: Project, codes: Codes, made_of: Inlined) -> tuple[tuple[Spliced, ...], list[Notice]]:
-    """Return what changes in each file, with the imports that it needs, and what is to be said of these."""
+    """Return the changes of each file, with the imports that they need, and notices about these."""
     found: list[Spliced] = []
     notices: list[Notice] = []
     for path, splices in sorted(made_of.edits.items()):

@@ -1,4 +1,4 @@
-"""Decorators that may call a function with what it took, whatever its signature becomes.
+"""Decorators that may call a function with its old arguments, whatever its signature becomes.
 
     def logged(function):
         @wraps(function)

@@ -415,7 +415,7 @@ def _managers(kind: Any, request: dict[str, Any], config: dict[str, Any]) -> dic
     from libcst.metadata import FullRepoManager
 
     class Manager(FullRepoManager):
-        """The same without a walk over all files for each of them."""
+        """LibCST's manager without its walk over all files for each file."""
 
         def get_cache_for_path(self, path: str) -> Any:
             return {provider: files[path] for provider, files in self.cache.items() if path in files}

@@ -258,7 +258,7 @@ def _trimmed(start: int, old: bytes, new: bytes) -> tuple[int, int, bytes]:
 
 
 def _alike(first: Any, second: Any) -> int:
-    """Return with how many parts two sequences begin alike."""
+    """Return the number of equal parts that two sequences begin with."""
     count = 0
     for one, other in zip(first, second):  # noqa: B905 - which Python 3.9 does not know
         if one != other:

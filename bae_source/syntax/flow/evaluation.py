@@ -177,4 +177,4 @@ _RUN = (
     ast.Await, ast.Yield, ast.YieldFrom, ast.Import, ast.ImportFrom, ast.withitem, ast.AsyncFor,
     ast.ClassDef, ast.Match,
 )  # fmt: skip
-"""What may run other code by itself, or change what an object holds."""
+"""Nodes that may run other code by themselves, or change what an object holds."""

@@ -32,7 +32,7 @@ _LETTING_THROUGH = frozenset(
     {"open", "closing", "nullcontext", "redirect_stdout", "redirect_stderr", "TemporaryDirectory", "chdir", "Lock"}
     | {"NamedTemporaryFile", "TemporaryFile", "catch_warnings", "lock", "_lock", "localcontext"}
 )
-"""Those that are known not to."""
+"""Context managers that are known to let exceptions through."""
 CONSUMING = frozenset(
     {"all", "any", "dict", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"}
     | {"extend", "update", "sort"}

@@ -101,14 +101,14 @@ class _Flow:
         self.all = (1 << len(self.variables)) - 1
         self.inside = [number for number, each in enumerate(self.steps) if each.inside]
         self.shared = self._captured(outside=True) | self._of_module()
-        """What code outside of the piece may look at whenever something runs."""
+        """Variables that code outside of the piece may read whenever other code runs."""
         self.rebound = self._rebound()
         around = set(graph.frame.chain) - {graph.frame}
         self.outer = self._those(lambda each: each.scope in around)
         """Variables of functions around that of the piece, which are taken to be bound."""
         is_kept = graph.frame.level in (Level.MODULE, Level.CLASS)
         self.lasting = self.outer | self._those(lambda each: is_kept and each.scope is graph.frame)
-        """What outlives the function that runs the piece."""
+        """Variables that outlive the function that runs the piece."""
 
     def flows(self) -> Flows:
         binds = self._inside_mask(Does.BINDS)

@@ -24,7 +24,7 @@ from bae_source.syntax.outline.tree import parse_module
 Thing = tuple[str, str]
 UNBOUND: Thing = ("", "")
 OTHER: Thing = ("", "=")
-"""Whatever no import binds."""
+"""Anything that no import binds."""
 State = dict[str, frozenset[Thing]]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

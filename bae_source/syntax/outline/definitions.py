@@ -31,7 +31,7 @@ _REST_OF_LINE = r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)"
 _COMMENT_LINE = r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)"
 _BLANK_LINE = r"[ \t\f]*(?:\r\n|\n|\r)"
 _TO_TEXT = r"[ \t\f\r\n]*"
-"""These are compiled where an outline is made, and not where one is recalled."""
+"""Patterns that are compiled where an outline is made, and not where one is recalled."""
 
 MODULE = -1
 """The parent of a definition at the module's own level."""

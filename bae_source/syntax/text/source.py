@@ -28,7 +28,7 @@ _SPACE = r"[ \t\f]*"
 _COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
 _BLANK = rb"^[ \t\f]*(?:#[^\r\n]*)?$"
 _LINE = rb"\r\n|\n|\r"
-"""This and what looks for an encoding is compiled where a file may name one, which few do."""
+"""Patterns that are compiled only for a file that may name an encoding; few do."""
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
 _CONTINUED = bytes(range(0x80, 0xC0))

@@ -87,7 +87,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         with collector_off():
             modules = workspace.modules_around(self.files or (*paths, *workspace.staged.index.gone()))
             others, unknown = workspace.apart(paths)
-            wrong, untold = _unparsed(workspace, modules, others)
+            wrong, undecided = _unparsed(workspace, modules, others)
             imports = Imports(workspace)
             removed = Removed(imports, self.files)
             findings = [
@@ -98,10 +98,10 @@ class CheckStaged(Request, frozen=True, kw_only=True):
                 *unresolved_imports(imports, modules),
                 *removed.findings(),
             ]
-        checked = [each.name for each in modules if each.name not in untold]
-        apart = [path for path in others if path not in untold]
+        checked = [each.name for each in modules if each.name not in undecided]
+        apart = [path for path in others if path not in undecided]
         warnings = (
-            *_noticed("Too large or too deep to be sure of", untold),
+            *_noticed("Too large or too deep to be sure of", undecided),
             *_noticed("Not looked at", unknown),
             *_noticed("Not looked at for what the commit takes away", list(dict.fromkeys(removed.not_looked_at))),
             *_noticed("Not to be read, so imports from there are not known", sorted(workspace.staged.unread)),
@@ -123,7 +123,7 @@ def _unparsed(
 ) -> tuple[list[Finding], list[str]]:
     """Return findings for files that do not parse or decode, and the names of those that cannot be judged."""
     findings: list[Finding] = []
-    untold: list[str] = []
+    undecided: list[str] = []
     names = {module.path: module.name for module in modules} | {path: path for path in others}
     for path, found in workspace.index.uses_of(names):
         if not isinstance(found, ResourceError):
@@ -138,8 +138,8 @@ def _unparsed(
         elif isinstance(found, SourceError) and (found.code != "not_lossless" or _is_not_decoded(workspace, path)):
             findings.append(_wrong(names[path], found))
         else:
-            untold.append(names[path])
-    return findings, untold
+            undecided.append(names[path])
+    return findings, undecided
 
 
 def _wrong(name: str, error: SourceError) -> Finding:

@@ -32,7 +32,7 @@ def url(project: Path) -> Iterator[str]:
     """The address of a server over HTTP that the tests of a module share."""
     with raw(project, "--http", "0") as started:
         assert started.process.stderr is not None
-        said = started.process.stderr.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{43}/mcp", said)
-        assert found, said
+        output = started.process.stderr.readline().decode()
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{43}/mcp", output)
+        assert found, output
         yield found[0]

@@ -85,8 +85,8 @@ def test_a_walk_over_pipes(tmp_path: Path) -> None:
         again = await client.call_tool("transaction_commit", {"transaction": handle})
         assert again.is_error
         assert "handle_expired" in text_of(again)
-        told = (await client.call_tool("history", {})).structured_content["text"]
-        assert "shout" in told
+        text = (await client.call_tool("history", {})).structured_content["text"]
+        assert "shout" in text
         undone = await client.call_tool("undo", {})
         assert undone.structured_content["status"] == "applied"
         assert source.read("app.client.Client.send").etag == etag
@@ -160,8 +160,8 @@ def test_a_caller_by_mcp_is_the_one_that_the_environment_names_or_the_client(
         await client.call_tool("delete", {"target": "app.counters.f0", "reload": "off"})
 
     with_client(server, walk)
-    [told] = Source(root).history().outcome.found
-    assert told.entry.who == who
+    [entry] = Source(root).history().outcome.found
+    assert entry.entry.who == who
 
 
 def test_eight_clients_at_once_lose_no_change_one_of_them_with_a_server_of_its_own(url: str, project: Path) -> None:
@@ -281,14 +281,14 @@ def test_a_call_that_is_given_up_changes_nothing(url: str, project: Path, mode: 
     file = project / "app" / "client.py"
     before = file.read_text()
     slow = {"target": "app.client", "new_source": "X = __import__('time').sleep(60)", "position": "last"}
-    told: list[str | None] = []
+    callers: list[str | None] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message)
+        callers.append(message)
 
     async def walk(client: Client) -> None:
         call = asyncio.ensure_future(client.call_tool("insert", slow, progress_callback=hear))
-        while not call.done() and not told:
+        while not call.done() and not callers:
             await asyncio.sleep(0.02)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -298,7 +298,7 @@ def test_a_call_that_is_given_up_changes_nothing(url: str, project: Path, mode: 
 
     with_client(url, walk, mode)
     assert file.read_text() == before
-    assert set(told) == {"insert is at work"}
+    assert set(callers) == {"insert is at work"}
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def _taken_back_undisturbed() -> None:
 def test_the_process_ends_on_an_order_whatever_a_job_makes_of_it(do: Callable[[], object]) -> None:
     engine, begun = Engine(lambda: pytest.fail("the engine goes on")), threading.Event()
 
-    def told(_number: int, _frame: object) -> None:
+    def interrupted(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
     def job() -> object:
@@ -202,11 +202,11 @@ def test_the_process_ends_on_an_order_whatever_a_job_makes_of_it(do: Callable[[]
         await asyncio.wait([slow])
         await engine.done(lambda: pytest.fail("another job is done"))
 
-    before = signal.signal(signal.SIGTERM, told)
+    before = signal.signal(signal.SIGTERM, interrupted)
     try:
         with pytest.raises(KeyboardInterrupt):
             run(engine, speak)
-        assert signal.getsignal(signal.SIGTERM) is told
+        assert signal.getsignal(signal.SIGTERM) is interrupted
     finally:
         signal.signal(signal.SIGTERM, before)
 

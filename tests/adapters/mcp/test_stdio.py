@@ -246,13 +246,13 @@ def test_a_file_whose_name_is_no_text_is_left_out_of_resources_and_ends_nothing(
     try:
         completed = server.ask("completion/complete", completing)["result"]["completion"]["values"]
         listed = [each["name"] for each in server.ask("resources/list")["result"]["resources"]]
-        told = server.call("grep", pattern="^X = 1")["structuredContent"]["text"]
+        text = server.call("grep", pattern="^X = 1")["structuredContent"]["text"]
     finally:
         file.unlink()
     assert completed == listed
     assert "app.client" in listed
     assert not any("caf" in name for name in listed)
-    assert "app.caf\\udce9" in told
+    assert "app.caf\\udce9" in text
 
 
 def test_an_answer_that_cannot_be_written_becomes_an_error() -> None:

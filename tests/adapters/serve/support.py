@@ -73,7 +73,7 @@ class Place:
         found.settimeout(30)
         return found
 
-    def said(self, content: bytes) -> bytes:
+    def response(self, content: bytes) -> bytes:
         """Return all that the server says to some bytes; nothing where it closed before it had read them all."""
         with self.connection() as connection, suppress(ConnectionError):
             connection.sendall(content)

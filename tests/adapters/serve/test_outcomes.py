@@ -73,8 +73,8 @@ def package(tmp_path: Path) -> Path:
 
 def from_server(at: Place, *argv: str, folder: Path) -> tuple[int, bytes, bytes] | None:
     """Return what a server answers; None where it leaves the command to its process."""
-    said = at.said(request(*argv, folder=folder))
-    answer = parts_of(said.removeprefix(ACCEPTED))
+    response = at.response(request(*argv, folder=folder))
+    answer = parts_of(response.removeprefix(ACCEPTED))
     if answer is None:
         return None
     status, parts = answer
@@ -219,16 +219,16 @@ def test_what_a_crash_left_is_taken_back_and_reported_by_the_first_read(
         lambda: from_server(at, *words, folder=root),
         lambda: from_process(*words, folder=root, monkeypatch=monkeypatch),
     ]
-    said = []
+    responses = []
     for ask in (asks[0], *asks):
-        if said:
+        if responses:
             crashed(victim, root)
-        said.append([found and (*found[:2], re.sub(rb"op_\w+", b"op", found[2])) for found in (ask(), ask())])
+        responses.append([found and (*found[:2], re.sub(rb"op_\w+", b"op", found[2])) for found in (ask(), ask())])
         assert (root / "app.py").read_text() == "def send():\n    return 1\n"
-    assert said[1] == said[2]
-    assert said[1][0] is not None
-    assert said[1][0][2].startswith(b"warning[recovered]")
-    assert said[0] == [said[1][1]] * 2
+    assert responses[1] == responses[2]
+    assert responses[1][0] is not None
+    assert responses[1][0][2].startswith(b"warning[recovered]")
+    assert responses[0] == [responses[1][1]] * 2
 
 
 def telemetry(root: Path) -> int:
@@ -297,5 +297,5 @@ def test_what_a_server_answers_is_every_query_of_one_word_that_starts_no_program
     ids=" ".join,
 )
 def test_nothing_else_is_carried_out_whatever_a_client_sends(at: Place, package: Path, argv: tuple[str, ...]) -> None:
-    assert at.said(request(*argv, folder=package)) == b"+-no read"
+    assert at.response(request(*argv, folder=package)) == b"+-no read"
     assert not (package / ".bae-source").exists()

@@ -93,7 +93,7 @@ def test_it_ends_after_the_answer_with_which_it_grew_too_large(at: Place, projec
     with subprocess.Popen(words, env=environment(**at.variables), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"!\n"
-        assert at.said(request(*GREP, folder=project)).startswith(meeting.ACCEPTED)
+        assert at.response(request(*GREP, folder=project)).startswith(meeting.ACCEPTED)
         assert process.wait(30) == 0
 
 
@@ -127,9 +127,9 @@ def test_one_that_is_killed_at_work_leaves_the_work_to_the_client(at: Place, slo
         )
         time.sleep(1)
         process.kill()
-        _, said = client.communicate(timeout=60)
+        _, output = client.communicate(timeout=60)
         assert client.returncode == 0
-        assert b"timed_out" in said
+        assert b"timed_out" in output
 
 
 def test_a_client_that_goes_away_ends_its_search(at: Place, slow: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_client_that_goes_away_ends_its_search(at: Place, slow: Path) -> None:
             assert connection.recv(1) == meeting.ACCEPTED
             time.sleep(0.5)
         begun = time.monotonic()
-        assert at.said(request(*GREP, folder=slow)).startswith(meeting.ACCEPTED)
+        assert at.response(request(*GREP, folder=slow)).startswith(meeting.ACCEPTED)
         assert time.monotonic() - begun < 20
 
 
@@ -150,9 +150,9 @@ def test_ctrl_c_ends_the_client_and_the_server_stays(at: Place, slow: Path) -> N
         )
         time.sleep(1)
         client.send_signal(signal.SIGINT)
-        out, said = client.communicate(timeout=30)
+        out, output = client.communicate(timeout=30)
         assert (client.returncode, out) == (130, b"")
-        assert b"Traceback" not in said
+        assert b"Traceback" not in output
         at.answered(*GREP, folder=slow)
 
 
@@ -178,8 +178,8 @@ def test_another_version_in_its_place_has_it_end_and_answers_by_itself(
     shutil.copytree(REPOSITORY / "bae_source", copy / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
     with place(copy) as other, server(other) as process:
         expected = other.answered(*GREP, folder=project)
-        said = other.said(request(*GREP, folder=project).replace(b"\x000.1.0\n", b"\x000.2.0\n"))
-        assert said == meeting.DECLINED + meeting.ENDING
+        response = other.response(request(*GREP, folder=project).replace(b"\x000.1.0\n", b"\x000.2.0\n"))
+        assert response == meeting.DECLINED + meeting.ENDING
         assert process.wait(30) == 0
         assert other.run(*GREP, folder=project) == expected
     with place(copy) as other, server(other) as process:
@@ -194,8 +194,8 @@ def test_a_process_of_another_world_is_left_to_itself(at: Place, project: Path) 
     with server(at):
         asked = request(*GREP, folder=project)
         other = asked[4:].replace(b"\nutf-8\n", b"\nlatin-1\n", 1)
-        assert at.said(meeting.framed(other)) == b"-another world"
-        assert at.said(asked).startswith(meeting.ACCEPTED)
+        assert at.response(meeting.framed(other)) == b"-another world"
+        assert at.response(asked).startswith(meeting.ACCEPTED)
 
 
 def test_projects_that_were_not_asked_for_longest_are_let_go(at: Place, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_projects_that_were_not_asked_for_longest_are_let_go(at: Place, tmp_path
             root = tmp_path / f"p{number}"
             root.mkdir()
             (root / "a.py").write_text("send = 1\n")
-            assert at.said(request(*GREP, "--root", ".", folder=root)).startswith(meeting.ACCEPTED)
+            assert at.response(request(*GREP, "--root", ".", folder=root)).startswith(meeting.ACCEPTED)
         shutil.rmtree(tmp_path / "p5")
         until(lambda: at.status().splitlines()[1:] == [str(tmp_path / f"p{number}") for number in (2, 3, 4)])
 

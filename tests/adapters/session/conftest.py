@@ -96,7 +96,7 @@ class Here:
     """A namespace in this process, and the events that it told."""
 
     namespace: Namespace
-    told: list[CallEvent] = field(default_factory=list)
+    events: list[CallEvent] = field(default_factory=list)
 
     @property
     def names(self) -> Any:
@@ -105,13 +105,15 @@ class Here:
     @property
     def lines(self) -> list[str]:
         """The events since this was asked last, as lines."""
-        found = [event.line for event in self.told]
-        self.told.clear()
+        found = [event.line for event in self.events]
+        self.events.clear()
         return found
 
 
 @pytest.fixture
 def here(root: Path) -> Here:
     """A namespace in this process, at home."""
-    told: list[CallEvent] = []
-    return Here(Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), told.append), told)
+    events: list[CallEvent] = []
+    return Here(
+        Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), events.append), events
+    )

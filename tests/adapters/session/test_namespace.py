@@ -90,7 +90,7 @@ def test_a_word_that_is_called_wrongly_is_answered_by_its_signature_and_goes_now
         (lambda: source.nav(depth=0), "depth: 0 is no number from 1", "source.nav(depth: int = 3) -> str: Show"),
     ]
     for call, problem, hint in calls:
-        here.told.clear()
+        here.events.clear()
         with pytest.raises(RequestError) as raised:
             call()
         assert problem in raised.value.message
@@ -381,8 +381,8 @@ def test_a_change_in_a_transaction_cannot_say_how_the_commit_is_made(
 
 
 def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> None:
-    project, told = built(tmp_path), []
-    names = Namespace(Service(project), lambda event: told.append(event.line), who="me").names
+    project, lines = built(tmp_path), []
+    names = Namespace(Service(project), lambda event: lines.append(event.line), who="me").names
     names["source"].app.client()
     with names["transaction"]("two at once", reload="off") as tx:
         tx.edit("app.client.limit", "limit = 4")
@@ -391,10 +391,10 @@ def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> 
         assert tx.read("app.client.limit") == "limit = 4\n"
         assert "+limit = 4" in tx.diff()
     assert contents(project)["app/client.py"].endswith("limit = 4\n")
-    assert told[1].endswith(" -> Changes (made at its end; tools that are not its own change at once)")
+    assert lines[1].endswith(" -> Changes (made at its end; tools that are not its own change at once)")
     assert tx.outcome is not None
     assert tx.outcome.operation_id
-    assert told[-1].startswith("[source.app.client] ◆ transaction.commit() -> Outcome (applied, op_")
+    assert lines[-1].startswith("[source.app.client] ◆ transaction.commit() -> Outcome (applied, op_")
     assert "two at once" in names["history"]()
 
 

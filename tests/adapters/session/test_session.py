@@ -43,8 +43,8 @@ def test_a_call_is_one_line_and_its_value_is_shown_once(session: Session, root: 
 
 def test_a_panel_has_what_was_printed_and_a_value_that_is_no_calls(session: Session) -> None:
     ran = session.run('source()\nprint("one")\nlen(read("app.client.limit"))')
-    *told, panel = ran.events
-    assert [type(event) for event in told] == [Entered, Called]
+    *events, panel = ran.events
+    assert [type(event) for event in events] == [Entered, Called]
     assert isinstance(panel, Panel)
     assert (panel.output, panel.value, panel.cut) == ("one\n", "10", 0)
     assert ran.text.endswith("one\n10")
@@ -141,9 +141,9 @@ def test_the_text_of_selections_is_their_json_lines_errors_among_them(session: S
 
 def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) -> None:
     session.run("source()")
-    told = session.run("help(callers)").text
-    assert "callers(target: str, scope: str | None = None, *, " in told
-    assert "    target: " in told
+    text = session.run("help(callers)").text
+    assert "callers(target: str, scope: str | None = None, *, " in text
+    assert "    target: " in text
     for code, expected in [
         ("help(nav)", "nav(depth: int = 3) -> str"),
         ("help('back')", "back()"),
@@ -153,10 +153,10 @@ def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) ->
         ("help(len)", "Return the number of items"),
         ("nav", "nav(depth: int = 3) -> str"),
     ]:
-        said = session.run(code).text
-        assert expected in said
-        assert "object at" not in said
-        assert "__slots__" not in said
+        text = session.run(code).text
+        assert expected in text
+        assert "object at" not in text
+        assert "__slots__" not in text
 
 
 def test_a_transition_is_one_line_and_what_the_place_is_comes_when_it_is_looked_at(session: Session) -> None:

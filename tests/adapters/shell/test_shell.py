@@ -235,8 +235,8 @@ def test_on_a_terminal_names_complete_blocks_go_on_and_ctrl_c_ends_a_line_or_a_b
         screen.until("The block was interrupted")
         screen.until("source.app.client> ")
         screen.type('read("nope")\r')
-        said = screen.until("error[symbol_not_found]")
-        assert "◆ read(nope) -> LookupFailed" in said
+        shown = screen.until("error[symbol_not_found]")
+        assert "◆ read(nope) -> LookupFailed" in shown
         screen.until("source.app.client> ")
         screen.type("\x04")
         assert screen.status() == 0

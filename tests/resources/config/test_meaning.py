@@ -133,9 +133,10 @@ def test_what_is_missing_or_unknown_is_warned_of_as_help_says(
     assert answer.status == 0
     assert "warning[settings_incomplete]" in answer.said
     assert warned in answer.said
-    told = " ".join(called(root, "config", "set", "--help").out.decode().split())
+    help_text = " ".join(called(root, "config", "set", "--help").out.decode().split())
     assert (
-        "of a key that they require and that is missing, and of one that they do not know, there is a warning" in told
+        "of a key that they require and that is missing, and of one that they do not know, there is a warning"
+        in help_text
     )
 
 

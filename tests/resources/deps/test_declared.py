@@ -9,12 +9,12 @@ from bae_source.resources.deps.declared import Declarations, Declared, declared
 from tests.memory import Memory
 
 
-def said(files: dict[str, str]) -> Declarations:
+def declared_in(files: dict[str, str]) -> Declarations:
     return declared(Memory({path: text.encode() for path, text in files.items()}))
 
 
 def of_toml(text: str) -> Declarations:
-    return said({"pyproject.toml": text})
+    return declared_in({"pyproject.toml": text})
 
 
 def place(one: Declared) -> tuple[tuple[str, ...], str, int | None, int]:
@@ -90,7 +90,7 @@ def test_tables_of_pdm_hatch_uv_and_of_what_builds_are_read() -> None:
 
 
 def test_what_is_dynamic_is_read_where_it_is_plainly_given() -> None:
-    found = said(
+    found = declared_in(
         {
             "pyproject.toml": '[project]\nname = "app"\ndynamic = ["dependencies", "optional-dependencies"]\n'
             '[tool.setuptools.dynamic]\ndependencies = {file = ["reqs.in"]}\n'
@@ -112,13 +112,15 @@ def test_a_setup_cfg_is_read_with_its_lines_and_a_setup_py_is_not_run() -> None:
         '    rich; python_version<"4"  # colours\nzip_safe = no\n[options.extras_require]\nTest = pytest; attrs\n',
         "setup.py": "raise SystemExit('run')\n",
     }
-    found = said(files)
+    found = declared_in(files)
     assert [(each.name, each.key, each.index, each.line) for each in found.dependencies] == [
         ("httpx", "install_requires", 0, 5), ("rich", "install_requires", 1, 7),
         ("pytest", "Test", 0, 10), ("attrs", "Test", 1, 10),
     ]  # fmt: skip
     assert (found.project, found.unknown) == ("my-app", ())
-    assert said({"setup.py": files["setup.py"]}).unknown == ("setup.py is not run, so what it declares is not known.",)
+    assert declared_in({"setup.py": files["setup.py"]}).unknown == (
+        "setup.py is not run, so what it declares is not known.",
+    )
 
 
 def test_dynamic_dependencies_that_nothing_says_are_called_unknown() -> None:
@@ -132,13 +134,13 @@ def test_files_of_requirements_are_groups_beside_a_project_and_all_there_is_with
         "requirements-dev.txt": "-r requirements.txt\n-e .[x]\npytest\n",
         "requirements/docs.txt": "sphinx\n",
     }
-    alone = {each.name: (each.part, each.groups) for each in said(files).dependencies}
+    alone = {each.name: (each.part, each.groups) for each in declared_in(files).dependencies}
     assert alone == {
         "httpx": ("always", ()),
         "pytest": ("group", ("requirements-dev",)),
         "sphinx": ("group", ("docs",)),
     }
-    beside = said(files | {"pyproject.toml": '[project]\nname = "app"\n'})
+    beside = declared_in(files | {"pyproject.toml": '[project]\nname = "app"\n'})
     assert {each.name: each.groups for each in beside.dependencies}["httpx"] == ("requirements",)
     assert beside.unread == ()
 
@@ -202,4 +204,4 @@ def test_a_pyproject_that_does_not_parse_is_an_error_with_line_and_column() -> N
 
 
 def test_a_project_without_any_file_declares_nothing() -> None:
-    assert said({"app.py": ""}) == Declarations()
+    assert declared_in({"app.py": ""}) == Declarations()

@@ -69,8 +69,8 @@ def test_a_namespace_with_an_init_in_each_distribution_is_distinguished_by_what_
     assert giving(root, "zope.schema.Field") == ["zope-schema"]
     assert giving(root, "zope.event") == ["zope-event"]
     assert giving(root, "zope.other") == ["zope-event", "zope-schema"]
-    said = {"namespace_packages.txt": "zope\n"}
-    distribution(root, "zope-old", record="zope/__init__.py\nzope/old/__init__.py", files=said)
+    metadata = {"namespace_packages.txt": "zope\n"}
+    distribution(root, "zope-old", record="zope/__init__.py\nzope/old/__init__.py", files=metadata)
     assert one(root, "zope-old").gives == ("zope.old",)
 
 
@@ -237,7 +237,7 @@ def test_our_own_python_is_the_projects_only_where_the_projects_folder_is_linked
     (record / "METADATA").write_text("Name: app\nVersion: 1.0\n")
     assert not is_linked([str(place)], "app", root)
     for editable, url, linked in ((True, root, True), (True, tmp_path / "other", False), (False, root, False)):
-        told = {"url": f"file://{url}", "dir_info": {"editable": editable}}
-        (record / "direct_url.json").write_text(json.dumps(told))
+        direct_url = {"url": f"file://{url}", "dir_info": {"editable": editable}}
+        (record / "direct_url.json").write_text(json.dumps(direct_url))
         assert is_linked([str(place)], "app", root) is linked
     assert not is_linked([str(place)], "web", root)

@@ -300,7 +300,7 @@ def test_a_setup_py_is_not_run_and_nothing_is_called_undeclared_then(root: Path)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("htpx",), "The project declares no dependency htpx.\n  -> Did you mean httpx?\n"),
         (
@@ -319,10 +319,10 @@ def test_a_setup_py_is_not_run_and_nothing_is_called_undeclared_then(root: Path)
         ),
     ],
 )
-def test_names_that_are_none_are_not_found(root: Path, words: tuple[str, ...], said: str) -> None:
+def test_names_that_are_none_are_not_found(root: Path, words: tuple[str, ...], expected: str) -> None:
     called = run("deps", "list", *words, folder=root, VIRTUAL_ENV="")
     assert (called.status, called.out) == (3, b"")
-    assert said in called.said
+    assert expected in called.said
 
 
 def test_a_pyproject_that_does_not_parse_is_an_error_with_its_line(root: Path) -> None:

@@ -50,7 +50,7 @@ MAKING_BASES = MODELS | frozenset(
     {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("NamedTuple", "TypedDict")}
     | {"msgspec.Struct"}
 )
-"""All classes that do."""
+"""All classes that make a constructor from the fields of those below them."""
 _SURE = ""
 
 

@@ -38,7 +38,7 @@ _KIND, _OF = "bases", "bases of"
 _BETWEEN = "\0"
 
 _Kept = tuple[Mark, str, str]
-"""Which files it is of, and of each what `class_headers` finds: bases and aliases; joined by NUL."""
+"""The mark of the files, then the bases and the aliases that `class_headers` finds in each, joined by NUL."""
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
 

@@ -43,7 +43,7 @@ _SIGNS = re.compile(
 """Separators of a call's arguments, and the strings and comments that may contain the same characters."""
 
 Argument = int | str
-"""Which argument of a call: its number, or its keyword."""
+"""One argument of a call: its number, or its keyword."""
 
 
 def setting(functions: Iterable[str]) -> re.Pattern[bytes]:

@@ -21,7 +21,7 @@ Wording = Callable[[str, int], "tuple[Span, str] | None"]
 """Returns what changes in a text, for the offset of a word; None where it stays."""
 
 Wanted = Literal["none", "exact", "words"]
-"""Which mentions in prose change: none, those with what it belongs to before them, or bare names, too."""
+"""The mentions in prose that change: none, those with a module or class before them, or bare names, too."""
 _LEAD = re.compile(r"[\w.]*\Z")
 _FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\Z")
 _LONGEST = 300
