@@ -94,6 +94,8 @@ _OF_FORMS = {
     "ast",
     "uris",
     "no",
+    "text",
+    "replacement",
 }
 
 
