@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     make_nothing_durable()
     _write_to_memory()
     if not hasattr(config, "workerinput"):
-        sampling.choose_seed(config)
+        sampling.choose_day(config)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
@@ -82,12 +82,12 @@ def _without_plugins(folder: Path) -> None:
 
 
 def pytest_report_header() -> str | None:
-    """Describe the sample that is taken of the cases of some tests."""
+    """Describe the share that is run of the tests that take long."""
     return sampling.described()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests that become another user, which use the fixture; leave out cases that no sample has."""
+    """Mark tests that become another user, which use the fixture; leave out those that another day has."""
     for item in items:
         if "another_user" in getattr(item, "fixturenames", ()):
             item.add_marker("another_user")

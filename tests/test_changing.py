@@ -26,6 +26,8 @@ from bae_source.project.workspace import Workspace
 from bae_source.state import lock
 from tests.adapters.support import call
 
+pytestmark = pytest.mark.sampled
+
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 REPOSITORY = Path(__file__).parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -98,7 +100,6 @@ REFUSED = [
 ]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_recovery_after_a_crash_is_reported_with_an_error_too(

@@ -21,6 +21,8 @@ from benchmarks.crash.judge import found_in, verdict
 from benchmarks.crash.scenario import Scenario, commit, digests, lay_out, scenario
 from tests.trials import Trials
 
+pytestmark = pytest.mark.sampled
+
 SEED = 20261122
 
 

@@ -16,6 +16,8 @@ from bae_source.engine.registry import request
 from bae_source.engine.service import Context, Service
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 
+pytestmark = pytest.mark.sampled
+
 RUFF, BLACK = "[tool.ruff]\n", "[tool.black]\n"
 CORE = """\
 import os
@@ -127,7 +129,6 @@ CHANGES: list[tuple[str, Given, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("verb", "given", "becomes"), CHANGES, ids=[f"{n}-{c[0]}" for n, c in enumerate(CHANGES)])
 def test_each_change_formats_what_it_changes(root: Path, verb: str, given: Given, becomes: dict[str, str]) -> None:
     Service(root, environment=dict(os.environ)).run(request(verb, given), Context(format=True))
@@ -213,7 +214,6 @@ def test_a_change_of_the_format_alone_comes_to_nothing(root: Path) -> None:
     assert "it is what was there already" in done.text
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("newline", ["\r\n", "\r", "\n"])
 @pytest.mark.parametrize(("encoding", "head"), [("latin-1", "# coding: latin-1"), ("utf-8-sig", "#"), ("utf-8", "#")])
 def test_line_ends_and_encodings_stay(root: Path, newline: str, encoding: str, head: str) -> None:

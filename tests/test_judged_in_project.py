@@ -12,6 +12,8 @@ from bae_source.errors import HistoryError, TransactionError
 from bae_source.model.outcome import Outcome, verdict
 from tests.checks.test_shadow import put
 
+pytestmark = pytest.mark.sampled
+
 HOME = "import pathlib\nfrom app import core\n\n\ndef test_home():\n    assert core.f()\n"
 HOME += "    assert 'shadow' not in pathlib.Path(__file__).parts\n"
 FAR = "sh -c 'case $PWD in *shadow*) exit 1;; esac; ! grep -q bad app/core.py'"

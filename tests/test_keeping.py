@@ -30,6 +30,8 @@ from tests.adapters.support import run
 from tests.plan_files import asked, drafts_of, plan_files
 from tests.trust.support import git
 
+pytestmark = pytest.mark.sampled
+
 CORE = """\
 class A:
     def send(self): ...

@@ -17,6 +17,8 @@ import pytest
 from benchmarks import corpus
 from benchmarks.lossless import Verdict, check_file
 
+pytestmark = pytest.mark.sampled
+
 SEED = 20261122
 FILES_OF_A_PACKAGE = 9
 FILES_OF_THE_LIBRARY = 36

@@ -14,6 +14,8 @@ import pytest
 
 from benchmarks import corpus
 
+pytestmark = pytest.mark.sampled
+
 HOUSE = Path(__file__).resolve().parent.parent
 PAGE = (HOUSE / "docs/reading.md").read_text(encoding="utf-8")
 SECTION = re.search(r"\n## Find your way\n(.*?)\n## ", PAGE, re.DOTALL)
@@ -42,7 +44,6 @@ def test_the_walk_goes_through_three_projects() -> None:
     assert len(WALK) > 25
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("project", "command"), WALK, ids=lambda text: text[:60])
 def test_each_step_finds_something(projects: dict[str, Path], project: str, command: str) -> None:
     words = shlex.split(command, comments=True)

@@ -12,6 +12,8 @@ from benchmarks import corpus
 from benchmarks.read.subjects import SUBJECTS, Subject
 from benchmarks.read.truth import Spot, load
 
+pytestmark = pytest.mark.sampled
+
 
 @pytest.fixture(scope="module")
 def django(tmp_path_factory: pytest.TempPathFactory) -> Source:

@@ -21,6 +21,8 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.outcome import Outcome, verdict
 from tests.queries.support import close
 
+pytestmark = pytest.mark.sampled
+
 PROJECT = {
     "pyproject.toml": "[tool.pytest.ini_options]\n[tool.ty]\n",
     "app/__init__.py": "",

@@ -33,6 +33,8 @@ from tests.adapters.support import REPOSITORY, run
 from tests.another_user import AnotherUser
 from tests.state_folders import state_folders
 
+pytestmark = pytest.mark.sampled
+
 PARTS = (
     "root", "source roots", "interpreter", "state", "transaction", "history", "plans", "telemetry", "modules", "cache",
     "settings", "policy", "packages", "programs",

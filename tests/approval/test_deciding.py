@@ -37,6 +37,8 @@ from tests.approval.project import (
 )
 from tests.approval.terminal import Person, at_terminal
 
+pytestmark = pytest.mark.sampled
+
 LIMIT = ("edit", "app.core.LIMIT", "--old", "3", "--new", "1 + 2")
 
 

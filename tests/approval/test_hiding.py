@@ -24,6 +24,8 @@ from tests.adapters.support import run
 from tests.adapters.test_functions import contents
 from tests.approval.hidden import CANARY, NAMES, PART, answer, asked, forbid, laid
 
+pytestmark = pytest.mark.sampled
+
 WITHOUT = {"forget", "prune", "commit", "abandon", "tests_run"}
 """Verbs that say nothing of files, and the one that runs code, which has a test of its own."""
 
@@ -51,7 +53,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
     service.close()
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [each for each in REQUESTS if each.verb not in WITHOUT], ids=lambda each: each.verb)
 @pytest.mark.parametrize("stays", [True, False], ids=["live", "new"])
 def test_no_request_answers_with_what_may_not_be_read(

@@ -20,6 +20,8 @@ from tests.adapters.mcp.support import is_running, until
 from tests.approval.project import ANA, built, deciding, entries, files, line, plans, proposed
 from tests.approval.terminal import at_terminal
 
+pytestmark = pytest.mark.sampled
+
 SEED = 20261129
 CHANGE = (
     b'[{"do": "edit", "target": "app.core.LIMIT", "old": "3", "new": "1 + 2"},'

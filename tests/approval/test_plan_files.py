@@ -24,6 +24,8 @@ from tests.another_user import AnotherUser, another_user, open_folder
 from tests.approval.support import FIRST, died_writing, everything, name, plans_of, proposal, refusal
 from tests.plan_files import asked, plan_files
 
+pytestmark = pytest.mark.sampled
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

@@ -40,6 +40,8 @@ from tests.approval.project import (
     waiting,
 )
 
+pytestmark = pytest.mark.sampled
+
 SEND = "def send(text):\n    return encoded(text)\n"
 PATCH = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
 UNUSED = "libcst.codemod.commands.remove_unused_imports:RemoveUnusedImportsCommand"
@@ -134,7 +136,6 @@ def test_every_verb_that_changes_can_be_proposed() -> None:
     assert changing - proposing == {"abandon", "forget", "prune", "tests_run", "withdraw"}, "these change no source"
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("verb", CHANGES)
 def test_a_change_waits_whichever_door_it_comes_through(shared: Path, doors: dict[str, Ask], verb: str) -> None:
     change, before = CHANGES[verb], files(shared)
@@ -156,7 +157,6 @@ def test_a_change_waits_whichever_door_it_comes_through(shared: Path, doors: dic
     assert [each["task_id"] for each in entries(shared, "code_modification_scheduled")].count(task) == 1
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("verb", CHANGES)
 def test_an_approved_change_comes_to_what_it_comes_to_at_once(tmp_path: Path, verb: str) -> None:
     root, other = built(tmp_path / "proposed"), built(tmp_path / "made")

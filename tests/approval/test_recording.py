@@ -26,6 +26,8 @@ from tests.adapters.support import Called, run
 from tests.state_folders import state_folders
 from tests.test_cases import picture
 
+pytestmark = pytest.mark.sampled
+
 FILES = {
     "pyproject.toml": '[project]\nname = "app"\nversion = "1"\n',
     "app/__init__.py": "",

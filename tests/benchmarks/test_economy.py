@@ -19,6 +19,8 @@ from benchmarks.economy.ways import Broken, command
 from benchmarks.read.greps import repository
 from benchmarks.verify.projects import Project
 
+pytestmark = pytest.mark.sampled
+
 CORE = 'def add(x, y):\n    """Add."""\n    return x - y\n'
 TEST = "from app.core import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 NEW = "return x + y"

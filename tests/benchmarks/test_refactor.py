@@ -17,6 +17,8 @@ from benchmarks.refactor.subjects import RENAMINGS, Renaming, where
 from tests.benchmarks.read.test_language_server import SERVER
 from tests.benchmarks.read.test_peers import installed
 
+pytestmark = pytest.mark.sampled
+
 DJANGO = next(release for release in corpus.RELEASES if release.name == "django")
 BEFORE = "from a import f, g\r\n𝒳 = 'f'; f(f)\nf\n"
 AFTER = "from a import h, g\r\n𝒳 = 'f'; h(h)\nh\n"

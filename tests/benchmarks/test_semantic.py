@@ -21,6 +21,8 @@ from benchmarks.semantic.subjects import Subject
 from tests.benchmarks.read.test_peers import installed
 from tests.operations.trees import put
 
+pytestmark = pytest.mark.sampled
+
 SUBJECT = Subject(release=Release(name="p", version="1", sha256=""), source="src", package="src/p", tests="tests")
 FILES = {
     "pyproject.toml": '[project]\nname = "p"\nversion = "1"\n',

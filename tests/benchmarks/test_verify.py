@@ -19,6 +19,8 @@ from benchmarks.verify.projects import Change, Project, _deselect, another
 from benchmarks.verify.recipes import RECIPES
 from benchmarks.verify.runs import Answer, ask, suite
 
+pytestmark = pytest.mark.sampled
+
 CORE = '''"""Sums."""
 
 

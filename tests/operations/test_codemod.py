@@ -21,6 +21,8 @@ from tests.adapters.support import run
 from tests.approval.project import approved
 from tests.codemods import FILES, USUAL, contents, laid, ran, service
 
+pytestmark = pytest.mark.sampled
+
 FORMAT = "libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
 
 
@@ -113,7 +115,6 @@ def test_a_setting_without_a_value_and_one_of_a_codemod_that_takes_none_are_refu
     assert ("a is no setting of it" in error.message, error.hints[0]) == (True, "It takes no settings.")
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("codemod", "code", "expected"),
     [

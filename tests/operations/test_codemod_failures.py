@@ -17,6 +17,8 @@ from tests.adapters.mcp.support import is_running
 from tests.adapters.support import run
 from tests.codemods import FILES, USUAL, contents, laid, ran, service
 
+pytestmark = pytest.mark.sampled
+
 BAD = '''"""Codemods that go wrong on one file, and write a comment into the others."""
 
 import ctypes
@@ -192,7 +194,6 @@ def refused(root: Path, name: str, **arguments: object) -> ResourceError:
     return caught.value
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

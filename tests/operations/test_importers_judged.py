@@ -16,6 +16,8 @@ from bae_source.model.outcome import Outcome
 from tests.mutants import copy_package, mutants
 from tests.operations.trees import laid, picture
 
+pytestmark = pytest.mark.sampled
+
 Files = Mapping[str, str]
 PROJECT = {"pyproject.toml": '[project]\nname = "x"\nversion = "0"\n', "m/__init__.py": ""}
 A = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -295,7 +297,6 @@ def failing(root: Path) -> set[str]:
     return {name for name, process in started.items() if process.wait(timeout=60)}
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("files", "change"), CASES.values(), ids=CASES)
 def test_a_change_is_refused_if_a_module_fails_by_it(
     tmp_path: Path, files: Files, change: Callable[[Source], Outcome]

@@ -16,6 +16,8 @@ from bae_source.project.files.port import Disk
 from bae_source.project.importing.unread import unread_imports
 from bae_source.project.workspace import Workspace
 
+pytestmark = pytest.mark.sampled
+
 REPOSITORY = Path(__file__).parent.parent.parent
 LIBRARY = Path(os.__file__).parent
 PACKAGES = ("json", "email", "logging", "asyncio", "http", "xml", "concurrent", "importlib", "unittest", "html")

@@ -28,6 +28,8 @@ from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.source import Source as Text
 from tests.queries.support import laid
 
+pytestmark = pytest.mark.sampled
+
 MODULES = (argparse, asyncio.base_events, collections, dataclasses, difflib, json.decoder, textwrap)
 TWICE = (
     ("$A == $B", "$B == $A"),
@@ -80,14 +82,12 @@ def read(text: str) -> object:
     return alike(tuple(ast.parse(text).body))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("pattern", "replacement"), ONCE)
 def test_code_that_is_replaced_by_itself_stays_to_the_byte(pattern: str, replacement: str, whole: bool) -> None:
     for text in texts_for(pattern, whole=whole):
         assert rewritten(text, pattern, replacement) == (text, 0)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("pattern", "replacement"), TWICE)
 def test_what_is_exchanged_twice_is_read_as_before(pattern: str, replacement: str, whole: bool) -> None:
     for text in texts_for(pattern, whole=whole):

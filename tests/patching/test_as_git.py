@@ -11,6 +11,8 @@ import pytest
 from bae_source import Source
 from tests.patching.support import git, make, state
 
+pytestmark = pytest.mark.sampled
+
 _KINDS = ("insert", "delete", "replace", "double", "spaces", "blank", "end")
 
 
@@ -89,7 +91,6 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return mine, other
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(24))
 def test_what_git_diffs_is_applied_as_git_applies_it(trees: tuple[Path, Path], seed: int) -> None:
     mine, other = trees
@@ -127,7 +128,6 @@ def test_what_git_diffs_is_applied_as_git_applies_it(trees: tuple[Path, Path], s
     assert state(mine) == before
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_several_commits_are_applied_as_git_has_them(trees: tuple[Path, Path], seed: int) -> None:
     mine, other = trees

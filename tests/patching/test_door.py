@@ -17,6 +17,8 @@ from bae_source.functions import dispatch
 from tests.adapters.support import command, environment, run
 from tests.patching.support import CORE, GUIDE, git, make, state
 
+pytestmark = pytest.mark.sampled
+
 TWO = """\
 --- a/app/core.py
 +++ b/app/core.py

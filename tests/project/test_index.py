@@ -32,6 +32,8 @@ from tests.memory import Memory
 from tests.project.support import settle
 from tests.state_folders import state_folders
 
+pytestmark = pytest.mark.sampled
+
 
 class Engine:
     """What a service keeps, with a count of the files whose facts were worked out."""

@@ -28,6 +28,8 @@ from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from tests.project.faulty_pool import deadly_outside_of, serve_nonsense
 
+pytestmark = pytest.mark.sampled
+
 CONTENTS = [
     f"def f{number}():\n    return {number}\n{'# more' * (number % 7) * 500}\n".encode() for number in range(400)
 ]

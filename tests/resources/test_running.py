@@ -18,6 +18,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.resources.tests.kept import Runs
 from tests.state_folders import state_folders
 
+pytestmark = pytest.mark.sampled
+
 PROJECT = {
     "pyproject.toml": "[tool.pytest.ini_options]\n",
     "app/__init__.py": "",

@@ -11,6 +11,8 @@ import pytest
 
 from tests.runtime.support import Trial, codes
 
+pytestmark = pytest.mark.sampled
+
 OLD = "N = 1000\nT = (1, [2])\nLOG = []\nclass C: pass\nEMPTY = ()\nSAME = 'text'\nimport os, re, typing\n"
 OLD += "ALIAS = typing.Union[int, str]\nPATTERN = re.compile('x')\n"
 NEW = OLD.replace("1000", "2000").replace("[2]", "[3]")
@@ -87,7 +89,6 @@ HOLDING = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("mode", ["auto", "process"])
 @pytest.mark.parametrize("user", HOLDING.values(), ids=HOLDING)
 def test_who_holds_old_code_inside_something_is_named(trial: Trial, user: str, mode: Any) -> None:

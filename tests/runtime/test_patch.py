@@ -10,6 +10,8 @@ import pytest
 
 from tests.runtime.support import FAILS_HERE, Trial, codes
 
+pytestmark = pytest.mark.sampled
+
 
 def load(name: str) -> Any:
     return importlib.import_module(name)

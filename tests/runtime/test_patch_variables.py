@@ -10,6 +10,8 @@ import pytest
 from bae_source import Source, TransactionError
 from tests.runtime.support import FAILS_HERE, Trial
 
+pytestmark = pytest.mark.sampled
+
 OTHER = "\n\ndef other():\n    return 1\n"
 
 
@@ -182,7 +184,6 @@ BEGINNINGS = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("before", "after", "expected"), BEGINNINGS.values(), ids=BEGINNINGS)
 def test_a_variable_goes_on_only_if_both_sources_begin_it_with_the_same_constant(
     trial: Trial, before: str, after: str, expected: object

@@ -19,6 +19,8 @@ from bae_source.errors import TransactionError
 from tests.mutants import copy_package, mutants
 from tests.runtime.support import Trial, codes
 
+pytestmark = pytest.mark.sampled
+
 Files = Mapping[str, str | None]
 
 PACKAGE = {
@@ -198,7 +200,6 @@ def lay_out(trial: Trial, files: Files) -> None:
         trial.write(path, text or "")
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("files", "new"), CHANGES.values(), ids=CHANGES)
 def test_planned_text_imports_as_written_text_does(trial: Trial, tmp_path: Path, files: Files, new: Files) -> None:
     lay_out(trial, files)

@@ -14,6 +14,8 @@ import pytest
 from bae_source import Outcome, Source, TransactionError
 from tests.runtime.support import Trial, codes
 
+pytestmark = pytest.mark.sampled
+
 MODES = pytest.mark.parametrize("mode", ["auto", "patch", "process"])
 F = "def f():\n    return 1\n"
 

@@ -23,6 +23,8 @@ from bae_source.verification.running.runner import PROBE, Runner
 from tests.runtime.judging import files, setting_of
 from tests.runtime.support import Trial
 
+pytestmark = pytest.mark.sampled
+
 KINDS = """
 import pytest, unittest
 
@@ -135,7 +137,6 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", SETTINGS)
 def test_counts_are_those_of_plain_pytest_whatever_the_settings(suite: Trial, name: str) -> None:
     (suite.root / "pyproject.toml").unlink()

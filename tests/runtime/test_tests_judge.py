@@ -27,6 +27,8 @@ from tests.runtime.judging import files as files_of
 from tests.runtime.judging import messages, verified
 from tests.state_folders import state_folders
 
+pytestmark = pytest.mark.sampled
+
 Texts = Mapping[str, str | None]
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\n",

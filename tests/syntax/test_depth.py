@@ -16,6 +16,8 @@ from bae_source.syntax.outline.tree import parse
 from bae_source.syntax.text.source import Source
 from tests import generated
 
+pytestmark = pytest.mark.sampled
+
 REPOSITORY = Path(__file__).parent.parent.parent
 MEMORY = 1_500 * 1024 * 1024
 SECONDS = 30
@@ -89,7 +91,6 @@ def _asked(content: bytes, how: str) -> dict[str, object]:
     return answer
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", MONSTERS)
 def test_the_neighbours_of_a_monster_are_found_and_it_is_itself(name: str) -> None:
     make, inside = MONSTERS[name]
@@ -101,7 +102,6 @@ def test_the_neighbours_of_a_monster_are_found_and_it_is_itself(name: str) -> No
     assert answer["texts"] == ["def before():\n    return 1\n", "def after():\n    return 2\n"]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", [name for name, (_, inside) in MONSTERS.items() if inside is not None])
 def test_libcst_is_never_given_what_would_crash_it(name: str) -> None:
     make, inside = MONSTERS[name]

@@ -27,6 +27,8 @@ from tests.transaction.support import NO_GIT, PATH, Project
 from tests.transaction.test_recovery import filled, staged
 from tests.transaction.test_single import CHANGES, Acting, cut
 
+pytestmark = pytest.mark.sampled
+
 RAISING = """\
 import time
 
@@ -233,7 +235,6 @@ def stamp(root: Path, moment: int) -> None:
                 os.utime(path, ns=(moment, moment))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("moment", TIMES)
 def test_every_request_answers_whatever_the_times_of_files_are(timeless: Path, moment: int) -> None:
     root = laid(timeless / "project")

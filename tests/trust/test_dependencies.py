@@ -20,6 +20,8 @@ from tests.resources.deps.installable import (
     wheel,
 )
 
+pytestmark = pytest.mark.sampled
+
 __all__ = ("links", "made_once", "root")
 
 

@@ -19,6 +19,8 @@ from bae_source.system.child import run as run_child
 from tests.adapters.mcp.support import ENVELOPE, is_running
 from tests.adapters.support import command, environment, run
 
+pytestmark = pytest.mark.sampled
+
 LINUX = sys.platform == "linux"
 PATIENCE = 60.0
 PROMPT = 5.0
@@ -163,7 +165,6 @@ WAYS = [by_command_line, by_program, by_program_that_forks, by_server]
 KINDS = [as_test, as_type_checker, as_command]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(

@@ -16,6 +16,8 @@ from bae_source import functions
 from tests.adapters.mcp.support import raw
 from tests.adapters.support import Called, command, environment
 
+pytestmark = pytest.mark.sampled
+
 PACKAGES = ".venv/lib/python3.11/site-packages"
 RECORD = f"{PACKAGES}/pytest-8.4.1.dist-info"
 FILES = {
@@ -112,7 +114,6 @@ def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path
     assert "pytest, for the project's interpreter: 8.4.1" in output
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "how"),
     [
@@ -144,7 +145,6 @@ def test_the_doctor_answers_by_every_door(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 3 * SECONDS
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "how"),
     [

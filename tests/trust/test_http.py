@@ -29,6 +29,8 @@ from bae_source.system.child import scrubbed
 from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, Raw, make_project, raw, until
 from tests.adapters.support import run
 
+pytestmark = pytest.mark.sampled
+
 SECRET = "Not-to-be-seen_anywhere.0123456789~"
 LISTENING = re.compile(r"^Listening on (http://127\.0\.0\.1:(\d+)(/\S*)?/mcp)[;,]")
 INITIALIZE = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": INFO}

@@ -11,6 +11,8 @@ import pytest
 from bae_source.model.context import Context
 from tests.trust.support import Machine, changed, git, picture, project
 
+pytestmark = pytest.mark.sampled
+
 NAMES = [
     "journal", "lock", "staging", "pending", "kept", "history.git", "history.1.git", "history.lock", "history.new",
     "history.git/objects", "history.git/refs", "history.git/HEAD", "history.git/objects/pack", "history.git/config",
@@ -23,7 +25,6 @@ def victim(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "victim")
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("to", ["own/.git", "copy"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_link_in_the_place_of_any_of_it_leads_nowhere(victim: Machine, name: str, to: str) -> None:
@@ -96,7 +97,6 @@ STRANGE: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("kind", STRANGE)
 def test_git_does_not_start_on_a_history_with_anything_that_is_not_of_our_making(victim: Machine, kind: str) -> None:
     """Put into a history that is the user's own, as whatever has the user's rights could."""

@@ -22,6 +22,8 @@ from bae_source.errors import RequestError
 from tests.adapters.meta.support import NEW_REQUEST, Installed
 from tests.another_user import NOBODY
 
+pytestmark = pytest.mark.sampled
+
 REFUSED = "bae_source.errors.Refused"
 
 
@@ -37,7 +39,6 @@ def test_the_engine_is_read_by_name_and_nothing_beside_it(installed: Installed) 
         (installed.package / "link.py").unlink()
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "code"),
     [

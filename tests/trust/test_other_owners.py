@@ -14,7 +14,10 @@ import pytest
 from tests.adapters.support import command, environment
 from tests.another_user import NOBODY, AnotherUser
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+pytestmark = [
+    pytest.mark.sampled,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users"),
+]
 
 OWNER = 1234
 FILES = {

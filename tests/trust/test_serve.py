@@ -16,6 +16,8 @@ from tests.adapters.serve.support import Place, place, request, server, until
 from tests.adapters.support import run
 from tests.another_user import AnotherUser
 
+pytestmark = pytest.mark.sampled
+
 GREP = ("grep", "send")
 CONNECTS = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
 
@@ -92,7 +94,6 @@ def test_a_server_of_another_user_is_not_asked(another_user: AnotherUser, open_f
             assert done.result().stdout == b"b'mine'\n"
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     "content",
     [

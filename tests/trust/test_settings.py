@@ -16,6 +16,8 @@ from tests.adapters.mcp.support import raw
 from tests.adapters.support import run
 from tests.memory import Memory
 
+pytestmark = pytest.mark.sampled
+
 FILES = {
     "app/__init__.py": "from app.core import f\n",
     "app/core.py": "def f():\n    return 1\n",
@@ -141,7 +143,6 @@ def test_by_mcp_and_as_a_function_it_is_the_same_error(tmp_path: Path) -> None:
         assert not server.call("doctor")["isError"]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("value", ["0x7fffffffffffffff", "-1", "nan", "inf", "true", "[[1]]", '"a\\u0000b"', "{}"])
 def test_settings_of_an_odd_value_keep_no_request_from_an_answer(value: str, tmp_path: Path) -> None:
     names = ("language-server-seconds", "verify-seconds", "history-megabytes", "history-operations", "python", "types",

@@ -18,6 +18,8 @@ import pytest
 from tests.adapters.mcp.support import raw
 from tests.adapters.support import REPOSITORY, environment, run
 
+pytestmark = pytest.mark.sampled
+
 FILES = {
     "pyproject.toml": '[project]\nname = "app"\nversion = "1"\n',
     "app.py": "def f():\n    return 1\n\n\ndef g():\n    return f()\n",
@@ -133,7 +135,6 @@ home.doctor(); history()
 """
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_takes_a_module_of_the_folder_in_which_it_is_started(name: str, folder: Path) -> None:
     argv, expected = COMMANDS[name]

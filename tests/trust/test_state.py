@@ -24,6 +24,8 @@ from bae_source.transaction.disk.targets import Attributes, Content
 from tests.adapters.mcp.support import raw
 from tests.trust.support import Machine, changed, commit, crashed, git, picture, project, to_local
 
+pytestmark = pytest.mark.sampled
+
 READING: dict[str, dict[str, Any]] = {
     "read": {"target": "app.send"},
     "references": {"target": "app.send"},
@@ -189,7 +191,6 @@ CASES = [(state, way) for i, state in enumerate(STATES) for j, way in enumerate(
 """Every second pair, so that each state comes in two or three ways."""
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("state", "way"), CASES)
 def test_nothing_that_came_along_is_acted_upon(
     tmp_path: Path, stranger: Machine, victim: Machine, state: str, way: str
@@ -366,7 +367,6 @@ PATHS = [
 ]
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("part", ["contents", "made", "folders", "id"])
 def test_a_journal_of_ones_own_that_leads_out_is_set_aside_whole(victim: Machine, path: str, part: str) -> None:

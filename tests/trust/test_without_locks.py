@@ -21,6 +21,8 @@ from tests.adapters.mcp.support import Raw
 from tests.adapters.support import REPOSITORY, command, environment
 from tests.trust import without_locks
 
+pytestmark = pytest.mark.sampled
+
 HIDING = """\
 import builtins
 
@@ -126,7 +128,6 @@ def test_locks_fail_there_and_nothing_else_does(any_machine: Machine, project: P
     assert done.stderr.splitlines()[-1].startswith("bae_source.system.descriptors.NoLocks: "), done.stderr
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [

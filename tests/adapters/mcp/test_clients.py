@@ -22,6 +22,8 @@ from bae_source.model.selection import KINDS
 from tests.adapters.mcp.support import INFO, LEGACY, MODERN, make_project
 from tests.adapters.support import command, environment, run
 
+pytestmark = pytest.mark.sampled
+
 T = TypeVar("T")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.adapters.meta.support import NEW_REQUEST, Installed
+
+pytestmark = pytest.mark.sampled
 
 SESSION = """
 import json, sys

@@ -22,6 +22,8 @@ from tests.project.support import SHORT_TICK, settle
 from tests.trust.support import Machine, crashed
 from tests.trust.support import project as trusted
 
+pytestmark = pytest.mark.sampled
+
 COMMANDS = (
     ("grep", "encoding"),
     ("grep", "encoding", "--json"),
@@ -280,7 +282,6 @@ def test_what_a_server_answers_is_every_query_of_one_word_that_starts_no_program
     assert {query for query in queries if " " not in query} == READS
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     "argv",
     [

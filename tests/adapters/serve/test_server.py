@@ -20,6 +20,8 @@ from bae_source.adapters.serve import meeting
 from tests.adapters.serve.support import Place, place, request, server, until
 from tests.adapters.support import REPOSITORY, command, environment, run
 
+pytestmark = pytest.mark.sampled
+
 GREP = ("grep", "send")
 ENDLESS = ("grep", "(x+x+)+y", "--time-limit", "60")
 

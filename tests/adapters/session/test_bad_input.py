@@ -24,6 +24,8 @@ from tests.adapters.session.conftest import (
     is_running,
 )
 
+pytestmark = pytest.mark.sampled
+
 ALIVE = "print('alive', len('abc'), kept)"
 
 

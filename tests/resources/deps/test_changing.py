@@ -24,6 +24,8 @@ from tests.resources.deps.installable import (
     wheel,
 )
 
+pytestmark = pytest.mark.sampled
+
 
 @contextmanager
 def nothing_changed(root: Path) -> Iterator[None]:
@@ -364,7 +366,6 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
     assert (root / "pyproject.toml").read_bytes() == text.encode()
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("text", "code", "reason"),
     [

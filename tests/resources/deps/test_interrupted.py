@@ -15,6 +15,8 @@ from bae_source import Source
 from bae_source.errors import ResourceError
 from tests.resources.deps.installable import files_of, installed, packages, versions
 
+pytestmark = pytest.mark.sampled
+
 CHILD = """
 import sys
 from bae_source import Source

@@ -9,6 +9,8 @@ import pytest
 from bae_source import Source
 from tests.resources.deps.installable import PYPROJECT, install, packages, versions, wheel
 
+pytestmark = pytest.mark.sampled
+
 
 @pytest.fixture
 def others(tmp_path: Path, links: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 
 from bae_source import Session
 from tests.resources.deps.installable import PYPROJECT, files_of, install, packages, versions
+
+pytestmark = pytest.mark.sampled
 
 SWAP = """
 import sys, types

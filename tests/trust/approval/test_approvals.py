@@ -19,6 +19,8 @@ from tests.approval.terminal import at_terminal
 from tests.trust.approval.conftest import Laid
 from tests.trust.approval.support import REVIEW, Answer, Place
 
+pytestmark = pytest.mark.sampled
+
 CODE = "app/core.py"
 Forge = Callable[[Place, Proposal], str]
 
@@ -76,7 +78,6 @@ def test_nor_does_one_at_the_terminal(given: str, laid: Laid) -> None:
     assert place.files() == before
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("typed", ["", "000000", "y", "yes", "{other}", "{digest}", "{task}", "\x1b[A", "{upper}"])
 def test_a_code_that_is_not_of_this_question_approves_nothing(typed: str, laid: Laid) -> None:
     """Neither one that was typed for another question, nor what is on the screen besides."""
@@ -98,7 +99,6 @@ def test_a_code_that_is_not_of_this_question_approves_nothing(typed: str, laid: 
     assert place.plans.get(waits.id).state is State.AWAITING
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("verb", ["approve", "reject", "expire", "review"])
 @pytest.mark.parametrize("way", ["a pipe", "a file of answers", "nothing"])
 def test_no_pipe_and_no_file_decides(verb: str, way: str, laid: Laid) -> None:
