@@ -14,13 +14,11 @@ from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import resolve
-from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.hazards import refused
 from bae_source.refactoring.extracting.naming import check_unread
 from bae_source.refactoring.extracting.planned import Asked
 from bae_source.refactoring.extracting.selecting import Piece, read_code
-from bae_source.refactoring.inlining.replaced import replaced_names
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.planned import plan_symbols
 from bae_source.refactoring.planning.joining import joined
@@ -52,10 +50,9 @@ def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
     if workspace.census.find(import_name(module)):
         check_unread(workspace, module, read_code(module.name, workspace.source(module)), asked.name)
     plan = joined(workspace, now, [made, moved])
-    report, names = made.report, _names_of_module(asked.piece)
+    report = made.report
     return replace(
         plan,
-        warnings=(*plan.warnings, *replaced_names(project_of(workspace), asked.resolved.module, names)),
         summary=made.summary.replace(made.changed[0], moved.changed[0], 1),
         changed=(*moved.changed[:1], *made.changed[1:]),
         report=report and replace(report, changed={moved.changed[0]: 1, **report.changed}),

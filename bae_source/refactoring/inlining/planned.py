@@ -29,8 +29,8 @@ from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
 from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.parameter import ParameterInlining
-from bae_source.refactoring.inlining.replaced import replaced_names
 from bae_source.refactoring.inlining.variable import Inlined, definition_of, inlined, removed, with_added_imports
+from bae_source.refactoring.moving.replaced import replaced_names
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import check_written_by_hand
 from bae_source.refactoring.planning.joining import joined

@@ -33,6 +33,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.local_imports import for_checkers, inside_functions
+from bae_source.refactoring.moving.replaced import replaced_names
 from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import (
     Needs,
@@ -252,6 +253,8 @@ class Moving:
         if self.needs.of_module:
             names = ", ".join(self.needs.of_module)
             self._notices.append(Notice("module_names", f"{names} means {self.to.name} in what is moved now."))
+        read = {*self.needs.own, *(each.name for each in self.needs.imports)}
+        self._notices += replaced_names(self.project, self.origin, read - {"*"})
 
     def _file(self, module: ModuleFile, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[_Splice]:
         """Return the changes in one file."""
