@@ -52,7 +52,7 @@ def test_another_process_amends_with_an_etag_that_it_was_given(source: Source) -
     assert (refused["errors"][0]["code"], refused["etag"]) == ("stale", source.read("m.f").etag)
     given = json.dumps({"if_match": refused["etag"]})
     done = run("amend", refused["draft"], "--set", given, folder=source.root)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     assert source.read("m.f") == MENDED
 
 
@@ -225,7 +225,7 @@ def test_an_edit_renames_as_well_whichever_name_the_source_has(source: Source, n
 def test_pieces_are_replaced_and_the_symbol_renamed_on_the_command_line(source: Source) -> None:
     words = ("--old", "x + LIMIT", "--new", "x - LIMIT", "--rename-to", "g")
     done = run("edit", "m.f", *words, folder=source.root)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     assert (source.root / "m.py").read_text() == MODULE.replace("def f", "def g").replace("f(1)", "g(1)").replace(
         "+", "-"
     )

@@ -161,7 +161,7 @@ def _command_line(root: Path, request: dict[str, Any], *, for_real: bool) -> tup
         called = Called(done.returncode, done.stdout, done.stderr)
     else:
         called = call(*_command(root, request), door=through_service, stdin=typed, environment=os.environ)
-    assert called.err == b"", called.said
+    assert called.err == b"", called.err_text
     return called.json, called.status
 
 

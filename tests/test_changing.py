@@ -182,7 +182,7 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
             asked = (*words, "--reload", "off", "--root", str(root))
             called = call(*asked, door=through_service, environment=ENVIRONMENT)
         assert not ends, "it did not wait"
-        return called.status, called.out.decode(), called.said
+        return called.status, called.out.decode(), called.err_text
 
     monkeypatch.setattr(lock, "take", taking)
     return ask

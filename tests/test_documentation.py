@@ -104,7 +104,7 @@ def test_a_call_in_a_page_is_understood(page: str, line: str, tmp_path: Path, mo
         else:
             door = Recorder()
             called = call(*shlex.split(words), door=door, stdin=b"x = 1\n")
-            assert (called.status, len(door.requests)) == (0, 1), called.said
+            assert (called.status, len(door.requests)) == (0, 1), called.err_text
 
 
 def _filled(line: str) -> str:

@@ -39,13 +39,13 @@ class Called:
         return json.loads(self.out)
 
     @property
-    def said(self) -> str:
+    def err_text(self) -> str:
         return self.err.decode()
 
 
 @dataclass
 class Recorder:
-    """A door that answers as told and keeps what went through it."""
+    """A door that gives one answer and keeps what went through it."""
 
     outcome: Outcome | BaseException = ANSWER
     roots: list[Path] = field(default_factory=list)
@@ -97,7 +97,7 @@ def asked(*argv: str, stdin: bytes = b"") -> dict[str, Any]:
     """Return the fields of the request that a command line becomes, those left at their defaults too."""
     door = Recorder()
     called = call(*argv, door=door, stdin=stdin)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     [request] = door.requests
     return {"verb": request.verb} | {name: getattr(request, name) for name in request.__struct_fields__}
 

@@ -58,5 +58,5 @@ def test_each_command_can_be_typed_as_it_stands(root: Path, line: str) -> None:
     words, _, file = line.partition(" < ")
     stdin = (root / file.strip()).read_bytes() if file else b""
     done = run(*shlex.split(words)[1:], folder=root, stdin=stdin)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     assert done.out

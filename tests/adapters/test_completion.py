@@ -157,5 +157,5 @@ def test_every_shell_has_a_script_that_names_the_program(name: str) -> None:
 
 
 def test_another_shell_is_refused_with_those_there_are() -> None:
-    assert call("completion", "csh").said.startswith("error[invalid_arguments]: 'csh' is none of bash, zsh, fish.")
-    assert "Shell is missing: bash|zsh|fish" in call("completion").said
+    assert call("completion", "csh").err_text.startswith("error[invalid_arguments]: 'csh' is none of bash, zsh, fish.")
+    assert "Shell is missing: bash|zsh|fish" in call("completion").err_text

@@ -18,7 +18,7 @@ def steps(text: str) -> list[str]:
 def test_every_step_is_shown_with_its_command_and_its_diff(tmp_path: Path) -> None:
     called = run("demo", folder=tmp_path, TMPDIR=str(tmp_path))
     text = called.out.decode()
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert len(steps(text)) == 5
     assert "$ python -m bae_source read shop.cart.Cart.total\n" in text
     assert "$ python -m bae_source edit shop.cart.Cart.total --source - <<'END'\n" in text
@@ -45,13 +45,13 @@ def test_it_keeps_the_project_on_request(tmp_path: Path) -> None:
 def test_with_json_standard_output_is_the_outcome_alone(tmp_path: Path) -> None:
     called = run("demo", "--json", folder=tmp_path, TMPDIR=str(tmp_path))
     assert called.json["status"] == "answer"
-    assert len(steps(called.said)) == 5
+    assert len(steps(called.err_text)) == 5
 
 
 def test_without_git_it_says_so_and_works(tmp_path: Path) -> None:
     called = run("demo", folder=tmp_path, TMPDIR=str(tmp_path), PATH=str(tmp_path))
     text = called.out.decode()
-    assert called.status == 0, text + called.said
+    assert called.status == 0, text + called.err_text
     assert len(steps(text)) == 4
     assert "There is no git on this machine" in text
     assert list(tmp_path.iterdir()) == []
@@ -64,5 +64,5 @@ def test_a_step_that_does_not_do_what_it_says_fails_the_whole(tmp_path: Path, mo
     monkeypatch.setitem(demonstration.FILES, "shop/cart.py", twice)
     called = call("demo", environment={"PATH": "/usr/bin:/bin"})
     assert called.status == 70
-    assert "The demonstration failed: the file is not as expected." in called.said
+    assert "The demonstration failed: the file is not as expected." in called.err_text
     assert list(tmp_path.iterdir()) == []

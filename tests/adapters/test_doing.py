@@ -41,7 +41,7 @@ END
     read m.f
     """
     done = do(root, script)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     shown = done.out.decode()
     assert [line for line in shown.splitlines() if line.startswith("$ ")] == [
         "$ read m.f",
@@ -64,18 +64,18 @@ def test_a_change_that_fails_writes_nothing_and_the_rest_is_kept(root: Path) -> 
     assert first.status == 5
     assert (root / "m.py").read_text() == MODULE
     assert "return x + 2" in first.out.decode(), "what follows is carried out all the same"
-    assert "Nothing was changed: 1 of 3 commands failed, the first in line 2: edit." in first.said
-    draft = re.search(r"do --draft (draft_\w+)", first.said)
+    assert "Nothing was changed: 1 of 3 commands failed, the first in line 2: edit." in first.err_text
+    draft = re.search(r"do --draft (draft_\w+)", first.err_text)
     assert draft
     second = do(root, "edit m.f --old 'x + 2' --new 'x + 1'\n", "--draft", draft[1])
-    assert second.status == 0, second.said
+    assert second.status == 0, second.err_text
     assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 1")
 
 
 def test_what_is_not_found_is_reported_and_the_rest_is_done(root: Path) -> None:
     done = do(root, "read m.nope\nedit m.f --old LIMIT --new 2\n")
     assert done.status == 3
-    assert "error[symbol_not_found]" in done.said
+    assert "error[symbol_not_found]" in done.err_text
     assert "return x + 2" in (root / "m.py").read_text()
 
 
@@ -119,7 +119,7 @@ def test_a_commit_that_does_not_hold_keeps_the_draft(root: Path) -> None:
     done = do(root, "edit m.f --old LIMIT --new 2\n", "--verify", "command false")
     assert done.status == 6
     assert (root / "m.py").read_text() == MODULE
-    draft = re.search(r"commit (draft_\w+) tries it again", done.said)
+    draft = re.search(r"commit (draft_\w+) tries it again", done.err_text)
     assert draft
     assert run("commit", draft[1], folder=root).status == 0
     assert (root / "m.py").read_text() != MODULE
@@ -145,8 +145,8 @@ def test_a_commit_that_does_not_hold_keeps_the_draft(root: Path) -> None:
 )
 def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Path, script: str, problem: str) -> None:
     done = do(root, script)
-    assert done.status == 2, done.said
-    assert problem in done.said
+    assert done.status == 2, done.err_text
+    assert problem in done.err_text
     assert done.out == b""
     assert (root / "m.py").read_text() == MODULE
 
@@ -154,7 +154,7 @@ def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Pa
 def test_the_project_may_lie_elsewhere(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     script = b"edit m.f --old LIMIT --new 2\nread m.f\n"
     done = run("do", "--root", str(root), folder=tmp_path_factory.mktemp("elsewhere"), stdin=script)
-    assert (done.status, "return x + 2" in (root / "m.py").read_text()) == (0, True), done.said
+    assert (done.status, "return x + 2" in (root / "m.py").read_text()) == (0, True), done.err_text
 
 
 @pytest.mark.parametrize(
@@ -170,14 +170,14 @@ def test_the_project_may_lie_elsewhere(root: Path, tmp_path_factory: pytest.Temp
 def test_a_line_that_says_what_do_says_is_refused_and_nothing_is_written(root: Path, line: str, problem: str) -> None:
     done = do(root, f"edit m.LIMIT --code 'LIMIT = 4'\n{line}\n")
     assert done.status == 5
-    assert problem in done.said
+    assert problem in done.err_text
     assert (root / "m.py").read_text() == MODULE
 
 
 def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     done = run("do", folder=root, stdin=b"read m.f\n\xff\n")
     assert done.status == 2
-    assert "is not UTF-8" in done.said
+    assert "is not UTF-8" in done.err_text
 
 
 def test_source_that_is_given_keeps_its_lines_and_a_quoted_mark_begins_none() -> None:
@@ -193,8 +193,8 @@ def test_source_that_is_given_keeps_its_lines_and_a_quoted_mark_begins_none() ->
 def test_a_budget_is_kept_and_a_line_may_be_quiet(root: Path) -> None:
     (root / "m.py").write_text("".join(f"def f{n}():\n    return {n}\n" for n in range(200)))
     done = do(root, "edit m --old 'return 1' --new 'return 10' --every -q\n", "--budget", "1500", "--reload", "off")
-    assert done.status == 0, done.said
-    assert "warning[shortened]" in done.said
+    assert done.status == 0, done.err_text
+    assert "warning[shortened]" in done.err_text
     assert len(done.out) < 2500
 
 

@@ -116,7 +116,7 @@ def test_the_command_knows_the_styles_and_complains_without_output() -> None:
     for argv in (("--style", "other"), (), ("--style", "mcp", "--tool", "nope")):
         wrong = call("functions", *argv)
         assert (wrong.status, wrong.out) == (2, b"")
-    assert call("functions", "--style", "mcp", "--tool", "nope").said.startswith("error[unknown_operation]")
+    assert call("functions", "--style", "mcp", "--tool", "nope").err_text.startswith("error[unknown_operation]")
 
 
 def test_what_a_model_calls_is_what_python_and_the_command_line_answer(project: Path) -> None:

@@ -108,22 +108,22 @@ def test_a_file_that_is_deleted_is_followed_to_its_importers(root: Path) -> None
 def test_what_is_named_and_not_looked_at_is_reported(root: Path) -> None:
     called = hook("../x.py", "app", "app/core.py", "../README.md")
     assert (called.status, called.out) == (0, b"(no findings in 2 modules)\n")
-    assert "incomplete: This is not all there is: the warnings below say why." in called.said
-    assert "Not looked at, for it lies outside of the project: ../x.py." in called.said
-    assert "Not looked at: app." in called.said
+    assert "incomplete: This is not all there is: the warnings below say why." in called.err_text
+    assert "Not looked at, for it lies outside of the project: ../x.py." in called.err_text
+    assert "Not looked at: app." in called.err_text
 
 
 def test_outside_of_a_repository_the_call_is_malformed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     called = hook("x.py")
     assert (called.status, called.out) == (2, b"")
-    assert called.said.startswith("error[invalid_arguments]: There is no git repository here.\n  -> Run it inside")
+    assert called.err_text.startswith("error[invalid_arguments]: There is no git repository here.\n  -> Run it inside")
     assert not (tmp_path / ".bae-source").exists()
 
 
 def test_without_git_the_call_is_malformed(root: Path) -> None:
     called = hook("app/core.py", PATH=str(root))
-    assert (called.status, "Git is needed" in called.said) == (2, True)
+    assert (called.status, "Git is needed" in called.err_text) == (2, True)
 
 
 def test_the_index_is_the_one_that_git_says(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_objects_lie_where_git_says(root: Path, tmp_path: Path) -> None:
     (root / "app/pyproject.toml").write_text("")
     for places in ({"GIT_ALTERNATE_OBJECT_DIRECTORIES": "nowhere:../objects"}, {"GIT_OBJECT_DIRECTORY": "../objects"}):
         called = hook("--root", "app", "app/core.py", **places)
-        assert called.out.decode() == WRONG.replace("app.core", "core"), called.said
+        assert called.out.decode() == WRONG.replace("app.core", "core"), called.err_text
 
 
 def test_fix_mends_what_is_as_it_was_staged_and_stages_nothing(root: Path) -> None:
@@ -191,7 +191,7 @@ def test_fix_that_is_refused_is_reported_and_changes_nothing(root: Path) -> None
     write(root, {"pyproject.toml": "[tool.bae-source\n"})
     called = hook("--fix", "app/__init__.py")
     assert (called.status, called.out.decode()) == (1, f"{EXPORT}\n")
-    assert "warning[not_mended]: Not mended: pyproject.toml does not parse" in called.said
+    assert "warning[not_mended]: Not mended: pyproject.toml does not parse" in called.err_text
     assert (root / "app/__init__.py").read_text() == INIT
 
 

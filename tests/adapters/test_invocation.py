@@ -119,7 +119,7 @@ def test_an_insertion_goes_to_any_position(position: str) -> None:
 def test_an_unknown_position_is_refused_with_those_there_are() -> None:
     called = call("insert", "a.f", "--code", "x", "--position", "inside")
     assert called.status == 2
-    assert all(word in called.said for word in ("before", "after", "first", "last"))
+    assert all(word in called.err_text for word in ("before", "after", "first", "last"))
 
 
 def test_undo_takes_the_id_by_position_or_none() -> None:
@@ -130,7 +130,7 @@ def test_undo_takes_the_id_by_position_or_none() -> None:
 
 def test_a_number_is_a_number() -> None:
     assert asked("history", "--limit", "3")["limit"] == 3
-    assert "'many' is no whole number" in call("history", "--limit", "many").said
+    assert "'many' is no whole number" in call("history", "--limit", "many").err_text
 
 
 def test_what_was_not_given_is_left_to_the_request() -> None:
@@ -177,7 +177,7 @@ def test_the_root_is_found_upwards(project: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     called = call("--root", str(tmp_path / "none"), "read", "a.f", door=through_service)
     assert called.status == 2
-    assert "is no folder" in called.said
+    assert "is no folder" in called.err_text
 
 
 def test_the_environment_goes_in_as_an_argument() -> None:
@@ -211,8 +211,8 @@ def test_wrong_usage_says_what_is_wrong(argv: tuple[str, ...], expected: str) ->
     called = call(*argv)
     assert called.status == 2
     if "--json" not in argv:
-        assert called.said.startswith("error[invalid_arguments]: ")
-        assert "\n  -> " in called.said
+        assert called.err_text.startswith("error[invalid_arguments]: ")
+        assert "\n  -> " in called.err_text
         assert not called.out
         called = call("--json", *argv)
     assert called.status == 2
@@ -244,31 +244,31 @@ def test_an_option_that_is_none_is_no_word_where_there_is_no_room(argv: tuple[st
 
 def test_several_problems_are_named_at_once() -> None:
     called = call("insert")
-    assert "target is missing" in called.said
-    assert "new_source is missing" in called.said
+    assert "target is missing" in called.err_text
+    assert "new_source is missing" in called.err_text
 
 
 def test_a_verb_that_does_not_exist_is_an_unknown_operation() -> None:
     called = call("edt", "a.f")
     assert called.status == 2
-    assert called.said.startswith("error[unknown_operation]: There is no verb 'edt'.\n  -> Did you mean edit?\n")
+    assert called.err_text.startswith("error[unknown_operation]: There is no verb 'edt'.\n  -> Did you mean edit?\n")
 
 
 def test_undecodable_standard_input_is_refused_with_its_line() -> None:
     called = call("edit", "a.f", "--source", "-", stdin=b"x = 1\ny = '\xff'\n")
     assert called.status == 2
-    assert called.said.startswith("error[invalid_arguments]: Standard input is not UTF-8: byte 0xff in line 2")
+    assert called.err_text.startswith("error[invalid_arguments]: Standard input is not UTF-8: byte 0xff in line 2")
 
 
 def test_an_undecodable_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.py").write_bytes(b"x = '\xe9'\n")
-    assert "is not UTF-8" in call("edit", "a.f", "--source", str(tmp_path / "latin.py")).said
+    assert "is not UTF-8" in call("edit", "a.f", "--source", str(tmp_path / "latin.py")).err_text
 
 
 def test_a_terminal_shows_what_input_is_awaited() -> None:
     called = call("edit", "a.f", "--source", "-", stdin=b"f = 1\n", typed=True)
-    assert "Type or paste" in called.said
-    assert "Ctrl-D" in called.said
+    assert "Type or paste" in called.err_text
+    assert "Ctrl-D" in called.err_text
 
 
 def test_standard_input_is_never_read_unasked() -> None:
@@ -280,9 +280,9 @@ def test_standard_input_is_never_read_unasked() -> None:
     )
     called = call("edit", "a.f", stdin=b"f = 1\n", door=Recorder(error))
     assert called.status == 2
-    assert "--source FILE|-, --code TEXT" in called.said
-    assert "standard input is read only where - asks for it" in called.said
-    assert "edit(target" not in called.said
+    assert "--source FILE|-, --code TEXT" in called.err_text
+    assert "standard input is read only where - asks for it" in called.err_text
+    assert "edit(target" not in called.err_text
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,8 @@ def test_standard_input_is_never_read_unasked() -> None:
 def test_of_source_nothing_is_hinted_where_something_else_is_wrong(message: str) -> None:
     called = call("edit", "a.f", "--import", "os", door=Recorder(RequestError("invalid_arguments", message)))
     assert called.status == 2
-    assert message in called.said
-    assert "standard input" not in called.said
+    assert message in called.err_text
+    assert "standard input" not in called.err_text
 
 
 def test_a_program_gets_the_engines_own_hints() -> None:

@@ -76,12 +76,12 @@ def test_an_example_is_understood(example: str, tmp_path: object, monkeypatch: p
     door = Recorder()
     changes = b'{"requests": [{"do": "delete", "target": "app.old"}]}'
     called = call(*words[1:], door=door, stdin=changes if words[1] == "apply" else b"x = 1\n")
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert len(door.requests) == 1
 
 
 def test_help_for_what_does_not_exist_says_so() -> None:
-    assert call("help", "nonsense").said.startswith("error[unknown_operation]")
+    assert call("help", "nonsense").err_text.startswith("error[unknown_operation]")
 
 
 def test_the_version_is_one_line() -> None:

@@ -45,7 +45,7 @@ def cli(app: Path, *words: str, stdin: bytes = b"") -> Called:
 def read(stdin: bytes) -> object:
     door = Recorder()
     called = call("read", "-", door=door, stdin=stdin)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     return door.requests[0].target  # type: ignore[attr-defined]
 
 
@@ -89,7 +89,7 @@ def test_a_pipe_reads_what_was_found(app: Path) -> None:
 )
 def test_what_an_answer_prints_is_understood_too(app: Path, words: tuple[str, ...]) -> None:
     called = cli(app, "read", "-", stdin=cli(app, *words).out)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert "# app.net.Client.send  app.net:5  etag" in called.out.decode()
 
 
@@ -127,13 +127,13 @@ def test_names_on_standard_input_take_their_place_among_the_others() -> None:
 def test_what_is_no_list_of_names_is_refused_before_anything_is_read(stdin: bytes, expected: str) -> None:
     door = Recorder()
     called = call("read", "-", door=door, stdin=stdin)
-    assert (called.status, expected in called.said, door.requests) == (2, True, [])
+    assert (called.status, expected in called.err_text, door.requests) == (2, True, [])
 
 
 def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names, "MAX_CHARACTERS", 10)
     called = call("read", "-", stdin=b"app.a\n" * 100)
-    assert (called.status, "more than 10 bytes" in called.said) == (2, True)
+    assert (called.status, "more than 10 bytes" in called.err_text) == (2, True)
 
 
 def test_hostile_names_are_no_paths(app: Path) -> None:
@@ -147,21 +147,21 @@ def test_hostile_names_are_no_paths(app: Path) -> None:
 
 
 def test_standard_input_is_named_once() -> None:
-    assert "named twice" in call("read", "-", "-", stdin=b"a\n").said
+    assert "named twice" in call("read", "-", "-", stdin=b"a\n").err_text
 
 
 def test_a_person_sees_what_input_is_awaited() -> None:
-    assert "one a line" in call("read", "-", stdin=b"a\n", typed=True).said
+    assert "one a line" in call("read", "-", stdin=b"a\n", typed=True).err_text
 
 
 @pytest.mark.parametrize("other", ["--json", "--budget=200", "--cursor=0"])
 def test_names_alone_are_no_json_and_no_page(other: str) -> None:
     called = call("grep", "x", "--names", other)
-    assert (called.status, "exclude each other" in called.said + called.out.decode()) == (2, True)
+    assert (called.status, "exclude each other" in called.err_text + called.out.decode()) == (2, True)
 
 
 def test_what_was_not_searched_is_reported_beside_the_names(app: Path) -> None:
     (app / "app/broken.py").write_text("def retry(:\n")
     called = cli(app, "find", "$X.retry()", "--names")
     assert called.out.decode() == "app.net.Client.send\ntests.test_net.test_retry\n"
-    assert "incomplete" in called.said
+    assert "incomplete" in called.err_text

@@ -91,16 +91,16 @@ def test_done_is_0_and_waiting_for_approval_is_what_the_outcome_says() -> None:
     pending = Outcome(status="pending", text="waits", next_actions=("approve it",), exit_code=10)
     called = call("delete", "app.f", door=Recorder(pending))
     assert (called.status, called.out) == (10, b"waits\n")
-    assert "approve it" in called.said
+    assert "approve it" in called.err_text
 
 
 def test_a_bug_of_ours_is_70_and_says_how_to_report_it() -> None:
     called = fails(ZeroDivisionError("secret"), "read", "app")
     assert called.status == 70
-    assert called.said.startswith("error[internal_error]: This is a bug of bae_source ")
-    assert "read raised ZeroDivisionError" in called.said
-    assert "BAE_SOURCE_TRACEBACK=1" in called.said
-    assert "Traceback" not in called.said
+    assert called.err_text.startswith("error[internal_error]: This is a bug of bae_source ")
+    assert "read raised ZeroDivisionError" in called.err_text
+    assert "BAE_SOURCE_TRACEBACK=1" in called.err_text
+    assert "Traceback" not in called.err_text
     assert not called.out
 
 
@@ -108,14 +108,14 @@ def test_a_traceback_is_shown_only_where_it_is_asked_for() -> None:
     called = call(
         "read", "app", "--json", door=Recorder(ZeroDivisionError()), environment={"BAE_SOURCE_TRACEBACK": "1"}
     )
-    assert "Traceback (most recent call last)" in called.said
+    assert "Traceback (most recent call last)" in called.err_text
     assert called.json["errors"][0]["code"] == "internal_error"
 
 
 def test_an_interrupt_is_130() -> None:
     called = fails(KeyboardInterrupt())
     assert (called.status, called.out) == (130, b"")
-    assert called.said.startswith("error[interrupted]: ")
+    assert called.err_text.startswith("error[interrupted]: ")
 
 
 @pytest.mark.parametrize(
@@ -183,13 +183,13 @@ def test_a_reader_that_went_away_is_no_error() -> None:
 def test_an_answer_that_cannot_be_written_is_an_error_that_names_the_change() -> None:
     called = with_stdout(OSError(28, "No space left on device"), Recorder(APPLIED))
     assert called.status == 6
-    assert "could not be written: No space left on device. The change is made, as op_1." in called.said
+    assert "could not be written: No space left on device. The change is made, as op_1." in called.err_text
 
 
 def test_an_interrupted_answer_of_a_change_says_that_it_is_made() -> None:
     called = with_stdout(KeyboardInterrupt(), Recorder(APPLIED))
     assert called.status == 130
-    assert called.said == "error[interrupted]: Interrupted; the change is made, as op_1.\n"
+    assert called.err_text == "error[interrupted]: Interrupted; the change is made, as op_1.\n"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -202,8 +202,8 @@ def test_whenever_ctrl_c_comes_behind_the_commit_the_message_says_that_the_chang
         with profiled(number, behind="finish", sources=sources) as interrupts:
             called = call(*argv, stdin=new.encode(), door=through_service)
         assert (tmp_path / "app.py").read_text() == new
-        assert "taken back" not in called.said
-        assert re.search("op_[0-9a-f]{12}", called.out.decode() + called.said), interrupts
+        assert "taken back" not in called.err_text
+        assert re.search("op_[0-9a-f]{12}", called.out.decode() + called.err_text), interrupts
         if not interrupts:
             break
         assert called.status in (0, 130)

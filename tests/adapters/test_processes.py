@@ -76,14 +76,14 @@ def test_a_symbol_of_a_windows_file_comes_out_byte_for_byte(project: Path) -> No
 def test_an_edit_from_a_file_from_anywhere_inside_the_project(project: Path) -> None:
     (project / "send.py").write_bytes(NEW_SEND)
     called = run("edit", "app.client.Client.send", "--source", "../send.py", folder=project / "app")
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert (project / "app/client.py").read_bytes() == CLIENT.replace(b"return text\n", b"return text.upper()\n")
 
 
 def test_windows_source_through_standard_input_stays_windows(project: Path) -> None:
     source = WINDOWS[WINDOWS.index(b"def") :].replace(b'"gr', b'"Gr')
     called = run("edit", "app.windows.greet", "--source", "-", folder=project, stdin=source)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert (project / "app/windows.py").read_bytes() == WINDOWS.replace(b'"gr', b'"Gr')
 
 
@@ -97,13 +97,13 @@ def test_undecodable_standard_input_changes_nothing(project: Path) -> None:
 def test_a_piped_source_is_not_taken_unasked(project: Path) -> None:
     called = run("edit", "app.client.Client.send", folder=project, stdin=NEW_SEND)
     assert called.status == 2
-    assert "--source FILE|-" in called.said
+    assert "--source FILE|-" in called.err_text
     assert (project / "app/client.py").read_bytes() == CLIENT
 
 
 def test_old_and_new_change_one_place(project: Path) -> None:
     called = run("edit", "app.client.Client.send", "--old", "return text", "--new", "return text + ''", folder=project)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert b"return text + ''" in (project / "app/client.py").read_bytes()
 
 
@@ -112,7 +112,7 @@ def test_an_import_comes_along(project: Path) -> None:
     called = run(
         "edit", "app.client.Client.stop", "--source", "-", "--import", "import sys", folder=project, stdin=source
     )
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert b"\nimport sys\n" in (project / "app/client.py").read_bytes()
 
 
@@ -141,11 +141,11 @@ def test_a_change_is_undone_and_redone(project: Path) -> None:
 def test_an_edit_that_breaks_the_import_is_6_and_changes_nothing(project: Path, mode: str) -> None:
     called = run("edit", "app.client.Client", "--code", "Client = nonsense()", "--reload", mode, folder=project)
     assert (called.status, called.out) == (6, b"")
-    assert "error[reload_failed]" in called.said
-    assert "Traceback" not in called.said
+    assert "error[reload_failed]" in called.err_text
+    assert "Traceback" not in called.err_text
     assert (project / "app/client.py").read_bytes() == CLIENT
     unchecked = run("edit", "app.client.Client", "--code", "Client = nonsense()", "--reload", "off", folder=project)
-    assert unchecked.status == 0, unchecked.said
+    assert unchecked.status == 0, unchecked.err_text
 
 
 @pytest.mark.parametrize("target", ["app.latin.f", "app.windows.greet", "app.client.Client.send"])
@@ -289,8 +289,8 @@ def test_no_mistake_shows_a_traceback_or_changes_a_file(project: Path, argv: tup
     if "\0" in "".join(argv):
         argv = tuple(word.replace("\0", "\x01") for word in argv)  # no process can be given NUL
     called = run(*argv, folder=project)
-    assert called.status in (2, 3, 4, 5, 7), called.said
-    assert called.said.startswith("error[")
+    assert called.status in (2, 3, 4, 5, 7), called.err_text
+    assert called.err_text.startswith("error[")
     assert not called.out
     as_json = run(*argv, "--json", folder=project)
     assert as_json.status == called.status

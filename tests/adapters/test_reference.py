@@ -34,7 +34,7 @@ def plain(text: str) -> str:
 
 def test_the_page_that_is_checked_in_is_what_the_declarations_give() -> None:
     done = run("docs", "--check", folder=REPOSITORY)
-    assert (done.status, done.said) == (0, ""), done.out.decode()
+    assert (done.status, done.err_text) == (0, ""), done.out.decode()
     assert (REPOSITORY / reference.CHECKED_IN).read_text(encoding="utf-8") == PAGE
 
 
@@ -123,4 +123,4 @@ def test_where_no_page_is_checked_in_that_is_reported(tmp_path: Path, monkeypatc
     monkeypatch.setattr(reference, "CHECKED_IN", str(tmp_path / "none.md"))
     checked = call("docs", "--check")
     assert (checked.status, checked.out) == (2, b"")
-    assert "makes it" in checked.said
+    assert "makes it" in checked.err_text

@@ -48,7 +48,7 @@ def test_an_answer_that_is_no_source_ends_its_last_line() -> None:
 def test_a_dry_run_in_a_pipe_is_the_diff_alone() -> None:
     called = shown(PLANNED, terminal=False)
     assert called.out == DIFF.encode()
-    assert called.said == "would edit f.x\nwarning[noted]: Look.\n"
+    assert called.err_text == "would edit f.x\nwarning[noted]: Look.\n"
 
 
 def test_a_diff_in_a_pipe_has_the_bytes_that_are_no_utf_8() -> None:
@@ -59,7 +59,7 @@ def test_a_diff_in_a_pipe_has_the_bytes_that_are_no_utf_8() -> None:
 def test_a_change_in_a_pipe_is_its_verdict_with_the_way_back_and_then_the_diff() -> None:
     called = shown(APPLIED, terminal=False)
     assert called.out.decode() == f"edited f.x  (take it back: bae-source undo op_1)\n{DIFF}"
-    assert called.said == "warning[noted]: Look.\n"
+    assert called.err_text == "warning[noted]: Look.\n"
 
 
 def test_of_what_a_refactoring_leaves_the_list_follows_the_verdict() -> None:
@@ -71,14 +71,14 @@ def test_a_change_that_was_not_recorded_offers_no_way_back() -> None:
     lost = (Notice("history_unavailable", "Not recorded."),)
     called = shown(replace(APPLIED, warnings=lost, next_actions=("imports remove f os",)), terminal=False)
     assert called.out.decode() == f"edited f.x  (op_1)\n{DIFF}"
-    assert called.said == "  -> imports remove f os\nwarning[history_unavailable]: Not recorded.\n"
+    assert called.err_text == "  -> imports remove f os\nwarning[history_unavailable]: Not recorded.\n"
 
 
 def test_a_quiet_change_shows_no_diff_and_only_counts_mentions(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("def f():\n    pass  # f\n\n\nX = 'f'\n")
     for flag in ("-q", "--quiet"):
         called = call("rename", "m.f", "g", flag, "--root", str(tmp_path), door=through_service)
-        assert called.status == 0, called.said
+        assert called.status == 0, called.err_text
         first, *rest = called.out.decode().splitlines()
         assert first.startswith("Renamed m.f to g: 1 place in 1 file.  (take it back: bae-source undo op_")
         assert [line for line in rest if not line.endswith("left as they are.")] == []
@@ -103,19 +103,19 @@ def test_an_error_is_its_code_its_message_its_hints_and_its_candidates() -> None
     error = LookupFailed("ambiguous_symbol", "Several.", hints=["Choose.", "Or not."], candidates=["f.x[0]", "f.x[1]"])
     called = shown(error, terminal=False)
     assert not called.out
-    assert called.said == (
+    assert called.err_text == (
         "error[ambiguous_symbol]: Several.\n  -> Choose.\n  -> Or not.\ncandidates:\n  f.x[0]\n  f.x[1]\n"
     )
 
 
 def test_an_answer_that_is_not_all_says_so() -> None:
     outcome = Outcome(status="answer", text="a", complete=False, next_actions=("read b",))
-    assert shown(outcome, terminal=False).said == "incomplete: This is not all there is.\n  -> read b\n"
+    assert shown(outcome, terminal=False).err_text == "incomplete: This is not all there is.\n  -> read b\n"
 
 
 def test_an_answer_that_is_not_all_leads_to_the_warnings_that_say_why() -> None:
     outcome = Outcome(status="answer", text="a", complete=False, warnings=(Notice("not_known", "B is not known."),))
-    assert shown(outcome, terminal=False).said == (
+    assert shown(outcome, terminal=False).err_text == (
         "incomplete: This is not all there is: the warnings below say why.\nwarning[not_known]: B is not known.\n"
     )
 

@@ -194,8 +194,8 @@ def test_a_wrong_policy_of_the_user_refuses_and_names_the_file(repo: Path) -> No
         users(repo, text)
         called = run("read", "app.core", folder=repo, HOME=str(repo.parent), XDG_CONFIG_HOME="")
         assert called.status == 5, called.out
-        assert expected in called.said
-        assert "~/.config/bae-source/settings.toml" in called.said
+        assert expected in called.err_text
+        assert "~/.config/bae-source/settings.toml" in called.err_text
         with pytest.raises(Refused):
             governing(repo).policies()
     assert contents(repo) == before

@@ -105,7 +105,7 @@ def test_on_the_command_line_it_is_refused_by_name_with_the_rule(words: tuple[st
     [error] = called.json["errors"]
     assert error["code"] == "forbidden"
     assert "[tool.bae-source.policy] read.deny = " in error["message"]
-    assert CANARY not in called.out.decode() + called.said
+    assert CANARY not in called.out.decode() + called.err_text
 
 
 def test_a_search_says_what_it_left_out(root: Path) -> None:
@@ -301,7 +301,7 @@ def test_the_users_own_policy_hides_in_every_project_and_from_every_root(root: P
     for folder, name in ((root, "app.secrets"), (root / "app", "secrets")):
         called = run("read", name, "--root", str(folder), folder=root)
         assert called.status == 5, called.out
-        assert "~/.config/bae-source/settings.toml [policy] read.deny = 'app.secrets'" in called.said
+        assert "~/.config/bae-source/settings.toml [policy] read.deny = 'app.secrets'" in called.err_text
 
 
 def test_what_is_not_allowed_is_hidden(root: Path) -> None:
@@ -378,7 +378,7 @@ def test_a_commit_does_not_fail_for_what_its_caller_may_not_read(root: Path) -> 
     assert called.status == 0, called.out
     assert called.json["complete"] is False
     assert "app/secrets.py" in " ".join(each["message"] for each in called.json["warnings"])
-    assert CANARY not in called.out.decode() + called.said
+    assert CANARY not in called.out.decode() + called.err_text
 
 
 def test_a_log_is_hidden_by_its_name_as_a_file_and_by_the_rules_for_files(root: Path) -> None:

@@ -303,13 +303,13 @@ def test_json_asked_for_by_the_general_option_is_the_same_line(tmp_path: Path) -
 def test_the_family_alone_tells_its_verbs(tmp_path: Path) -> None:
     alone = call("ast")
     assert (alone.status, alone.out) == (2, b"")
-    assert "ast symbols, ast snippet, ast hover" in alone.said
+    assert "ast symbols, ast snippet, ast hover" in alone.err_text
     for argv in (["ast", "--help"], ["help", "ast"], ["--help", "ast"]):
         shown = call(*argv)
         assert shown.status == 0
         assert all(f"ast {verb} " in shown.out.decode() for verb in ("symbols", "snippet", "hover"))
-    assert "Did you mean ast symbols?" in call("ast", "symbol", "x").said
-    assert "Did you mean ast symbols?" in call("symbols", "x").said
+    assert "Did you mean ast symbols?" in call("ast", "symbol", "x").err_text
+    assert "Did you mean ast symbols?" in call("symbols", "x").err_text
 
 
 def test_a_look_up_loads_none_of_the_heavy_libraries(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_the_command_line_makes_the_same_request_of_the_line(kind: type[Request]
     line = call_of(asked, **more)
     door = Recorder()
     called = call("--root", "/", *shlex.split(line), door=door)
-    assert called.status == 0, (line, called.said)
+    assert called.status == 0, (line, called.err_text)
     assert door.requests == [asked], line
     assert [(context.budget, context.cursor) for context in door.contexts] == [(more.get("budget"), more.get("cursor"))]
 

@@ -73,7 +73,7 @@ def test_pairs_that_only_parse_together_are_taken(source: Source) -> None:
 def test_each_piece_is_given_in_its_own_line_on_the_command_line(source: Source) -> None:
     words = ("--old", "* two", "--new", "* 2", "--old", "Set", "--new", "Choose")
     done = run("edit", ":notes.md", *words, "--root", str(source.root), folder=source.root)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     assert (source.root / "notes.md").read_text() == TEXT.replace("* two", "* 2").replace("Set", "Choose")
 
 
@@ -219,7 +219,7 @@ def test_a_refused_etag_brings_what_is_there_now(source: Source, target: str) ->
     assert json.loads(done.out)["etag"] == present.etag
     assert json.loads(done.out)["diff"] == present
     shown = run("edit", target, "--old", "x", "--new", "y", "--if-match", "0" * 16, folder=source.root)
-    assert f"etag {present.etag}\n{present}" in shown.said
+    assert f"etag {present.etag}\n{present}" in shown.err_text
     source.edit(
         target,
         old="x" if target != ":notes.md" else "Set",
@@ -256,7 +256,7 @@ def test_several_targets_change_alike_as_one_operation(source: Source) -> None:
 def test_names_on_standard_input_change_alike(source: Source) -> None:
     listed = run("glob", "mod.A.?", folder=source.root)
     done = run("edit", "-", "--old", "if x:", "--new", "if not x:", folder=source.root, stdin=listed.out)
-    assert done.status == 0, done.said
+    assert done.status == 0, done.err_text
     assert (source.root / "mod.py").read_text() == MODULE.replace("if x:", "if not x:")
 
 

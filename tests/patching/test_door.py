@@ -60,8 +60,8 @@ def test_a_diff_that_was_edited_since_git_made_it_is_not_taken_for_applied(proje
     diff = git(project, "diff").decode()
     before = state(project)
     done = run("apply", "-", folder=project, stdin=diff.replace("+    a = 2", "+    a = 3").encode())
-    assert done.status == 5, done.said
-    assert "does not fit" in done.said
+    assert done.status == 5, done.err_text
+    assert "does not fit" in done.err_text
     assert state(project) == before
     same = run("apply", "-", folder=project, stdin=diff.encode())
     assert (same.status, same.out) == (0, b"The patch is applied already.\n")
@@ -123,7 +123,7 @@ def test_requests_and_patch_exclude_each_other(project: Path, src: Source, tmp_p
     (tmp_path / "a.json").write_text('[{"do": "delete", "target": "app.uses.VALUE"}]')
     (tmp_path / "a.patch").write_text(TWO)
     both = run("apply", str(tmp_path / "a.json"), "--patch", str(tmp_path / "a.patch"), folder=project)
-    assert (both.status, "requests and patch exclude each other" in both.said) == (2, True)
+    assert (both.status, "requests and patch exclude each other" in both.err_text) == (2, True)
     with pytest.raises(RequestError, match="neither requests nor a patch"):
         src.apply()
     assert state(project) == before
@@ -450,11 +450,11 @@ def test_an_empty_patch_says_so_and_names_the_next_call(project: Path, patch: st
     before = state(project)
     done = run("apply", "--patch", "-", folder=project, stdin=patch.encode())
     assert done.status == 2
-    assert done.said.startswith("error[invalid_arguments]: The patch is empty; nothing was changed.\n")
-    assert "git diff HEAD" in done.said
+    assert done.err_text.startswith("error[invalid_arguments]: The patch is empty; nothing was changed.\n")
+    assert "git diff HEAD" in done.err_text
     unnamed = run("apply", "-", folder=project, stdin=patch.encode())
     assert unnamed.status == 2
-    assert "Standard input is empty: no changes are in it, and no patch." in unnamed.said
+    assert "Standard input is empty: no changes are in it, and no patch." in unnamed.err_text
     assert state(project) == before
 
 
@@ -481,7 +481,7 @@ def test_a_newline_is_not_taken_from_a_line_before_the_end(project: Path, body: 
     patch = one("docs/guide.md", f"{numbers}\n{body}\\ No newline at end of file\n")
     done = run("apply", "-", folder=project, stdin=patch.encode())
     assert (done.status, state(project)) == (5, before)
-    assert "it ends the file without a newline, and its lines stand before the end" in done.said
+    assert "it ends the file without a newline, and its lines stand before the end" in done.err_text
 
 
 @pytest.mark.parametrize("form", ["git", "begun"])

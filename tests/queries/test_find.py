@@ -151,7 +151,7 @@ def test_the_command_line_prints_the_same(app: Source) -> None:
     assert called.out == b"app.net:15: requests.get('x', timeout=5)\n    $URL: 'x'\n"
     wrong = run("find", "f(", folder=app.root)
     assert (wrong.status, wrong.out) == (2, b"")
-    assert wrong.said.startswith("error[invalid_arguments]: The pattern does not parse as Python")
+    assert wrong.err_text.startswith("error[invalid_arguments]: The pattern does not parse as Python")
 
 
 @pytest.mark.parametrize("pattern", ["\ud800", "f('\udcff', $X)"])

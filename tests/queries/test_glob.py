@@ -193,7 +193,7 @@ def test_an_unknown_kind_is_refused_with_those_there_are(app: Source) -> None:
     assert "kind" in caught.value.message
     called = run("glob", "app.*", "--kind", "thing", folder=app.root)
     assert called.status == 2
-    assert "assignment" in called.said
+    assert "assignment" in called.err_text
 
 
 def test_a_project_without_python_has_no_names(tmp_path: Path) -> None:

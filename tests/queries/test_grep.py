@@ -502,7 +502,7 @@ def test_the_command_line_prints_the_same_and_ends_with_0(app: Source) -> None:
     assert (none.status, none.out, none.err) == (0, b"(no matches)\n", b"")
     wrong = run("grep", "(", folder=app.root)
     assert (wrong.status, wrong.out) == (2, b"")
-    assert wrong.said.startswith("error[invalid_arguments]: The pattern is no regular expression")
+    assert wrong.err_text.startswith("error[invalid_arguments]: The pattern is no regular expression")
 
 
 def test_an_incomplete_answer_says_so_on_the_command_line(tmp_path: Path) -> None:

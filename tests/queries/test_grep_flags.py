@@ -35,7 +35,7 @@ def cli(app: Source, *words: str) -> Called:
 
 def lines(app: Source, *words: str) -> list[str]:
     called = cli(app, *words)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     return called.out.decode().splitlines()
 
 
@@ -88,7 +88,7 @@ def test_options_stand_together_and_apart() -> None:
     def asked(*words: str) -> dict[str, object]:
         door = Recorder()
         called = call("grep", *words, door=door)
-        assert called.status == 0, called.said
+        assert called.status == 0, called.err_text
         return as_mapping(door.requests[0])
 
     whole = asked("x", "app", "--ignore-case", "--word", "--after", "3", "--no-data")
@@ -122,7 +122,7 @@ def test_options_stand_together_and_apart() -> None:
 def test_what_is_wrong_is_reported(app: Source, words: tuple[str, ...], expected: str) -> None:
     called = cli(app, *words)
     assert (called.status, called.out) == (2, b"")
-    assert expected in called.said
+    assert expected in called.err_text
 
 
 def test_quiet_is_the_exit_status_alone(app: Source) -> None:
@@ -179,11 +179,11 @@ def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
     def hints(*words: str) -> list[str]:
         called = cli(app, *words)
         assert called.status == 2
-        return [line.removeprefix("  -> ") for line in called.said.splitlines() if line.startswith("  -> grep")]
+        return [line.removeprefix("  -> ") for line in called.err_text.splitlines() if line.startswith("  -> grep")]
 
     assert hints("get(") == ["grep 'get(' --fixed finds the text itself."]
-    assert "Usage" not in cli(app, "get(").said
-    assert "Usage" in cli(app, "-A-1", "get").said
+    assert "Usage" not in cli(app, "get(").err_text
+    assert "Usage" in cli(app, "-A-1", "get").err_text
     assert hints("foo", "app/net.py") == ["grep foo app.net"]
     assert hints("foo", "./notes.md") == ["grep foo :notes.md"]
     assert hints("-rn", "foo", ".") == ["grep foo"]

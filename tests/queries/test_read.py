@@ -322,7 +322,7 @@ def test_the_command_line_reads_as_the_api_does(tmp_path: Path) -> None:
     assert run("read", "app:templates/css/site.css", folder=tmp_path).out == b"body { color: red }\r\n"
     called = run("read", "app:logo.png", folder=tmp_path)
     assert called.out.startswith(b"app:logo.png \xe2\x80\x94 PNG image")
-    assert "incomplete" in called.said
+    assert "incomplete" in called.err_text
     assert run("read", "app:../x", folder=tmp_path).status == 2
     assert run("read", "app:nothing", folder=tmp_path).status == 3
 

@@ -157,7 +157,7 @@ def test_the_command_line_takes_lines_among_names(app: Source) -> None:
     heads = [line.split()[1:3] for line in called.out.decode().splitlines() if line.startswith("# ")]
     assert heads == [["app.net.Client.send", "app.net:7"], [":README.md", ":README.md:1"]]
     called = call("--root", str(app.root), "read", "README.md:1-2", door=through_service)
-    assert (called.out, called.said) == (b"line 1\nline 2\n", "")
+    assert (called.out, called.err_text) == (b"line 1\nline 2\n", "")
 
 
 def test_the_json_has_the_place_of_lines(app: Source) -> None:

@@ -107,7 +107,7 @@ def test_a_pattern_that_nothing_matches_is_not_found(app: Source) -> None:
     with pytest.raises(LookupFailed, match=r"Nothing matches app\.net\.x\*"):
         app.read("app.net.x*")
     called = cli(app, "read", "app.net.x*")
-    assert "-> search app.net.x looks for the words.\n" in called.said
+    assert "-> search app.net.x looks for the words.\n" in called.err_text
     assert cli(app, "search", "app.net.x").status == 0
 
 
@@ -131,7 +131,7 @@ def test_the_fault_of_one_is_reported_and_the_rest_answered(app: Source) -> None
 def test_the_exit_status_is_that_of_a_name_not_found(app: Source) -> None:
     called = cli(app, "read", "app.net.nope", "app.net.connect")
     assert (called.status, b"def connect" in called.out) == (3, True)
-    assert "warning[symbol_not_found]" in called.said
+    assert "warning[symbol_not_found]" in called.err_text
     assert cli(app, "read", "app/net.py", "app.net.connect").status == 3
     assert cli(app, "read", "app.net.connect", "app.net.Client").status == 0
 

@@ -141,10 +141,10 @@ def test_a_wrong_module_is_answered_with_the_symbols_whose_names_end_so(app: Sou
     for name in ("app.Socket.send", "app.models.Socket.send", "nowhere.Socket.send"):
         for words in (("read", name), ("edit", name, "--old", "2", "--new", "3")):
             called = call("--root", str(app.root), *words, door=through_service)
-            assert called.status == 3, called.said
-            assert "candidates:\n  app.web.Socket.send\n" in called.said
+            assert called.status == 3, called.err_text
+            assert "candidates:\n  app.web.Socket.send\n" in called.err_text
     called = call("--root", str(app.root), "read", "app.net.Client.sned", door=through_service)
-    assert "app.web" not in called.said
+    assert "app.web" not in called.err_text
     assert state(app.root) == before
 
 
@@ -173,6 +173,6 @@ def test_scopes_and_transactions_take_short_names(app: Source) -> None:
     assert app.grep("return", scope="Socket") == "app.web:3: return 2"
     text = b"edit Client.send --old self.wait --new 7\nread Client.send\n"
     called = run("do", folder=app.root, stdin=text)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert "return 7" in called.out.decode()
     assert "return 7" in (app.root / "app/net.py").read_text()

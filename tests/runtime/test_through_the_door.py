@@ -202,7 +202,7 @@ def test_a_move_and_an_edit_in_one_transaction_load_as_one(source: Source, trial
 def test_the_command_line_survives_a_module_that_exits(source: Source, trial: Trial, body: str, message: str) -> None:
     called = run("edit", "app.core.Color", "--old", "RED = 1", "--new", f"RED = 1\n    {body}", folder=trial.root)
     assert (called.status, called.out) == (6, b"")
-    assert message in called.said
+    assert message in called.err_text
     assert (trial.root / "app/core.py").read_text() == CORE
 
 

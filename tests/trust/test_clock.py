@@ -152,8 +152,8 @@ def project(tmp_path: Path) -> Path:
 
 def checked(called: Called, argv: list[str]) -> Called:
     """Make sure that a request answered; what it found may be wrong with the project."""
-    assert called.status in (0, 1), (argv, called.said)
-    assert not any(word in called.said for word in ("Traceback", "error[", "is a bug")), (argv, called.said)
+    assert called.status in (0, 1), (argv, called.err_text)
+    assert not any(word in called.err_text for word in ("Traceback", "error[", "is a bug")), (argv, called.err_text)
     return called
 
 

@@ -127,7 +127,7 @@ def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path
 )
 def test_the_doctor_answers_whatever_lies_in_the_environment(name: str, how: Lay, tmp_path: Path) -> None:
     called = bounded("doctor", folder=replaced(tmp_path, name, how))
-    assert called.status in (0, 1), called.said
+    assert called.status in (0, 1), called.err_text
     output = called.out.decode()
     assert f"{tmp_path}/.venv/bin/python (.venv)" in output
     assert ("Python 3.12.4" in output) is (name != ".venv/pyvenv.cfg")
@@ -164,7 +164,7 @@ def test_settings_that_are_no_regular_file_of_a_sensible_length_are_not_read(
     project = replaced(tmp_path, name, how)
     is_refused = how is gigantic and name in ("pyproject.toml", "setup.cfg", "setup.py", ".gitignore")
     called = bounded("references", "app.f", "--json", folder=project)
-    assert called.status == (4 if is_refused else 0), called.said
+    assert called.status == (4 if is_refused else 0), called.err_text
     if is_refused:
         [error] = called.json["errors"]
         assert error["code"] == "syntax_invalid"
@@ -177,7 +177,7 @@ def test_settings_of_a_tool_that_are_too_long_stop_only_what_needs_them(tmp_path
     (project / "test_app.py").write_text("from app import f\n\n\ndef test_f():\n    assert f()\n")
     asked = ("edit", "app.f", "--old=1", "--new=2", "--reload", "off")
     called = bounded(*asked, "--verify", "tests", "--json", folder=project)
-    assert (called.status, called.json["errors"][0]["code"]) == (4, "syntax_invalid"), called.said
+    assert (called.status, called.json["errors"][0]["code"]) == (4, "syntax_invalid"), called.err_text
     assert (project / "app.py").read_text() == FILES["app.py"]
     assert bounded(*asked, folder=project).status == 0
 
@@ -188,8 +188,8 @@ def test_a_gigantic_module_is_reported_and_not_read(how: Lay, tmp_path: Path) ->
     called = bounded("read", "big", "--full", folder=project)
     assert (called.status, b"256,000,000 bytes" in called.err) == (4, True)
     found = bounded("references", "app.f", "--json", folder=project)
-    assert found.status == 0, found.said
+    assert found.status == 0, found.err_text
     assert not found.json["complete"]
     report = bounded("doctor", folder=project)
-    assert report.status == 1, report.said
+    assert report.status == 1, report.err_text
     assert b"big (not_lossless)" in report.out

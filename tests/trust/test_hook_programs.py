@@ -284,6 +284,6 @@ def test_mending_runs_nothing_of_the_project(
     environment = {**ENVIRONMENT, "PATH": f"{root}/.venv/bin:{ENVIRONMENT['PATH']}"}
     called = call("hook", "--fix", "app/__init__.py", environment=environment)
     assert called.status == 1
-    assert "(mended)" in called.out.decode(), called.said
+    assert "(mended)" in called.out.decode(), called.err_text
     assert "gone" not in (root / "app/__init__.py").read_text()
     assert not ran.exists(), ran.read_text()

@@ -175,7 +175,7 @@ def test_what_git_names_has_to_be_there(tmp_path: Path, monkeypatch: pytest.Monk
     }.items():
         called = hook(**dict([places]))
         assert (called.status, called.out) == (2, b"")
-        assert called.said.startswith(f"error[invalid_arguments]: {expected}")
+        assert called.err_text.startswith(f"error[invalid_arguments]: {expected}")
 
 
 def nested(tmp_path: Path) -> Path:
@@ -200,7 +200,7 @@ def test_the_index_of_one_repository_is_not_that_of_another(
     places = {"GIT_INDEX_FILE": ".git/index"} | ({"GIT_DIR": str(top / ".git")} if linked else {})
     called = hook("--root", "inner", **places)
     assert (called.status, called.out) == (2, b"")
-    assert "another" in called.said
+    assert "another" in called.err_text
 
 
 def test_a_repository_whose_working_tree_is_elsewhere_is_refused(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_a_repository_of_another_user_is_refused_until_the_user_trusts_it(tmp_pa
     home = {**ENVIRONMENT, "HOME": str(tmp_path)}
     called = call("hook", "--root", str(root), environment=home)
     assert (called.status, called.out) == (5, b"")
-    assert called.said.startswith("error[forbidden]: The repository belongs to another user")
+    assert called.err_text.startswith("error[forbidden]: The repository belongs to another user")
     refused = subprocess.run(["git", "status"], cwd=root, env=home, capture_output=True, text=True)
     assert "dubious ownership" in refused.stderr
     for trusted in ("*", str(root), f"{tmp_path}/*"):
@@ -276,7 +276,7 @@ def test_the_search_path_leads_to_no_git_of_the_project(tmp_path: Path, monkeypa
     monkeypatch.chdir(root / ".venv/bin")
     for first in (f"{root}/.venv/bin", f"{tmp_path}/link/bin", ".", "", "../.venv/bin"):
         called = hook("--root", str(root / "app"), PATH=f"{first}:{ENVIRONMENT['PATH']}")
-        assert called.out.startswith(b"core:1:" + AT.encode()), called.said
+        assert called.out.startswith(b"core:1:" + AT.encode()), called.err_text
     assert not (tmp_path / "ran").exists()
 
 
@@ -355,8 +355,8 @@ def test_an_index_that_cannot_be_read_is_an_error(tmp_path: Path, do: Callable[[
     do(root)
     called = hook("--root", str(root))
     assert (called.status, called.out) == (2, b"")
-    assert called.said.startswith("error[invalid_arguments]: ")
-    assert "\n  -> " in called.said
+    assert called.err_text.startswith("error[invalid_arguments]: ")
+    assert "\n  -> " in called.err_text
 
 
 @pytest.mark.parametrize("how", ["exit 1", "exit 128", "kill -9 $$", "printf ':000000 100644 0'; exit 3"])
@@ -392,10 +392,13 @@ def test_git_that_does_not_answer_is_an_error_and_is_ended(
     monkeypatch.chdir(root)
     called = hook("b.py" if waiting == "another object" else "a.py", "b.py")
     if waiting == "another object":
-        assert (called.status, "Not to be read, so imports from there are not known: a.py." in called.said) == (0, True)
+        assert (called.status, "Not to be read, so imports from there are not known: a.py." in called.err_text) == (
+            0,
+            True,
+        )
         return
     assert (called.status, called.out) == (2, b"")
-    assert "Git did not answer" in called.said
+    assert "Git did not answer" in called.err_text
 
 
 def test_an_index_without_a_checksum_is_read(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_a_git_folder_stays_as_it_is(template: Path, tmp_path: Path, form: str) 
     for files in ((), (str(root / "app/core.py"), str(root / "app/new.py"))):
         called = call("hook", "--root", str(root), *files, environment=ENVIRONMENT)
         found = called.out.decode().replace("; it is in the working tree, and not staged", "")
-        assert found.splitlines() == FOUND, called.said
+        assert found.splitlines() == FOUND, called.err_text
     assert [photograph(folder) for folder in folders] == before
 
 
@@ -210,7 +210,7 @@ def test_an_index_with_folders_in_it_is_refused_and_stays_as_it_is(template: Pat
     before = photograph(root / ".git")
     called = call("hook", "--root", str(root), environment=ENVIRONMENT)
     assert (called.status, called.out) == (2, b"")
-    assert "git sparse-checkout reapply --no-sparse-index" in called.said
+    assert "git sparse-checkout reapply --no-sparse-index" in called.err_text
     assert photograph(root / ".git") == before
 
 

@@ -74,7 +74,7 @@ def on_path(root: Path, marker: Path) -> dict[str, str]:
 
 def by_command(project: Path, environment: Mapping[str, str], *more: str) -> dict[str, Any]:
     called = run("ast", "hover", URI, *more, folder=project, **environment)
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     return called.json  # type: ignore[no-any-return]
 
 

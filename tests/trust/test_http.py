@@ -280,7 +280,7 @@ def refused(root: Path, why: str, *options: str, **changes: str) -> None:
     assert (called.status, error["code"]) == (2, "invalid_arguments")
     assert why in error["message"]
     assert error["hints"]
-    assert SECRET not in called.said + str(called.json)
+    assert SECRET not in called.err_text + str(called.json)
 
 
 def test_a_secret_without_a_port_is_an_error(root: Path, tmp_path: Path) -> None:

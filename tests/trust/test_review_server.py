@@ -327,7 +327,7 @@ def test_only_a_person_at_a_terminal_opens_the_page(root: Path) -> None:
     for words in (["review", "--no-browser"], ["review", "--terminal"]):
         called = run(*words, "--json", folder=root)
         assert called.json["errors"][0]["code"] == "forbidden"
-        assert "127.0.0.1" not in called.said
+        assert "127.0.0.1" not in called.err_text
 
 
 def test_a_project_brings_no_module_that_the_page_is_made_of(root: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_git_is_not_taken_from_the_project(
 ) -> None:
     (tmp_path / "link").symlink_to(root / ".venv")
     edited = ask(root, "edit", "m.f", "--old", "1", "--new", "2", "--reload", "off")
-    assert edited.status == 0, edited.said
+    assert edited.status == 0, edited.err_text
     write(root, {"m.py": "def f():\n    return 1\n"} if request_[0] == "edit" else {})
     monkeypatch.chdir(root / ".venv/bin")
     first = f"{root}/.venv/bin:{root.parent}/.venv/bin:{tmp_path}/link/bin:.:"

@@ -102,10 +102,10 @@ def test_on_the_command_line_it_is_an_error_with_the_usual_status(what: str, tmp
     text = NOT_UTF8 if what == "bytes" else STUMBLING[what].encode()
     project = laid(tmp_path, pyproject_toml=OURS.encode() + text)
     called = run("read", "app.core.f", "--json", folder=project)
-    assert called.status == 4, called.said
+    assert called.status == 4, called.err_text
     assert called.json["errors"][0]["code"] == "syntax_invalid"
     report = run("doctor", folder=project)
-    assert report.status == 1, report.said
+    assert report.status == 1, report.err_text
     assert "layout_unknown: pyproject.toml " in report.out.decode()
     hovered = run("ast", "hover", "sym://python/type/app/core/f", folder=project)
     assert hovered.status == 4
@@ -156,14 +156,14 @@ def test_settings_of_an_odd_value_keep_no_request_from_an_answer(value: str, tmp
         ("history",),
     ):
         called = run(*argv, folder=project)
-        assert called.status in (0, 1), called.said
+        assert called.status in (0, 1), called.err_text
 
 
 @pytest.mark.parametrize("asked", ["9" * 5_000, ">=3." + "9" * 5_000, ">=3.9," * 20_000 + ">=3", "x" * 100_000])
 def test_versions_of_python_that_say_nothing_are_a_finding_of_the_doctor(asked: str, tmp_path: Path) -> None:
     project = laid(tmp_path, pyproject_toml=f'[project]\nname = "app"\nrequires-python = "{asked}"\n')
     report = run("doctor", folder=project)
-    assert report.status == 1, report.said
+    assert report.status == 1, report.err_text
     assert "requirement_wrong" in report.out.decode()
     assert len(report.out) < 4_000
     assert run("edit", "app.core.f", "--old=1", "--new=2", "--dry-run", folder=project).status == 0

@@ -140,9 +140,9 @@ def test_no_command_takes_a_module_of_the_folder_in_which_it_is_started(name: st
     argv, expected = COMMANDS[name]
     called = run(*argv, folder=folder, stdin=BLOCKS if name == "shell" else b"")
     assert taken(folder) == ""
-    assert called.status == {"error": 3}.get(name, called.status if name == "doctor" else 0), called.said
+    assert called.status == {"error": 3}.get(name, called.status if name == "doctor" else 0), called.err_text
     assert expected in called.out.decode()
-    assert "Traceback" not in called.said
+    assert "Traceback" not in called.err_text
 
 
 def test_no_form_of_module_is_taken(otherwise: Path) -> None:

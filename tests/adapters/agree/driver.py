@@ -134,7 +134,7 @@ def through_command_line(root: str, _: ExitStack) -> Ask:
     def ask(_: str, given: Json) -> Any:
         typed = given["typed"].encode("utf-8", "surrogatepass")
         called = call(*given["line"], door=through_service, stdin=typed, environment=dict(os.environ))
-        assert called.out, called.said
+        assert called.out, called.err_text
         return {"lines": [json.loads(line) for line in called.out.splitlines()]}
 
     return ask

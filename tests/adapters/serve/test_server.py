@@ -57,7 +57,7 @@ def test_there_is_one_at_a_time(at: Place, project: Path) -> None:
     with server(at):
         second = at.run("serve", folder=project)
         assert (second.status, second.out) == (2, b"")
-        assert "A server runs already." in second.said
+        assert "A server runs already." in second.err_text
         at.answered(*GREP, folder=project)
 
 
@@ -249,7 +249,7 @@ def test_without_a_runtime_folder_everything_is_as_ever(project: Path, variables
     with place() as at:
         refused = at.run("serve", folder=project, **variables)
         assert (refused.status, refused.out) == (2, b"")
-        assert "XDG_RUNTIME_DIR" in refused.said
+        assert "XDG_RUNTIME_DIR" in refused.err_text
         assert at.run(*GREP, folder=project, **variables) == run(*GREP, folder=project)
 
 

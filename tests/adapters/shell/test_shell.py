@@ -96,8 +96,8 @@ def test_through_a_pipe_blocks_run_and_answers_are_on_standard_output(project: P
     code = b'for n in "ab":\n    print(n)\nread("app.client.limit")\nread("nope")\nx = [1,\n2]\nx\nhome()\n'
     called = run("shell", folder=project, stdin=code)
     assert called.out == b"a\nb\nlimit = 3\n[1, 2]\n"
-    assert called.said.splitlines()[-1] == "◆ home() -> home"
-    assert called.said.splitlines()[:3] == [
+    assert called.err_text.splitlines()[-1] == "◆ home() -> home"
+    assert called.err_text.splitlines()[:3] == [
         "[source] ◆ read(app.client.limit) -> str (1 line)",
         "[source] ◆ read(nope) -> LookupFailed",
         "error[symbol_not_found]: The project has no module nope.",
@@ -111,7 +111,7 @@ def test_through_a_pipe_each_call_of_a_line_is_shown_in_its_place(project: Path)
     called = run("shell", "--budget", "4000", folder=project, stdin=code)
     read = "limit (0 classes, 0 functions)\n    top = 1\n"
     assert called.out.decode() == f"{read}top = ...\nprinted\nlimit = 3\n"
-    assert [line.partition("(")[0] for line in called.said.splitlines() if "◆" in line] == [
+    assert [line.partition("(")[0] for line in called.err_text.splitlines() if "◆" in line] == [
         "[source] ◆ read",
         "[source] ◆ symbols",
         "[source] ◆ read",
@@ -124,7 +124,7 @@ def test_through_a_pipe_what_has_no_room_is_reported_on_standard_error(tmp_path:
     code = b'read("long", full=True); read("app.client", full=True); read("long", full=True); x = 1\n'
     called = run("shell", "--budget", "2400", folder=project, stdin=code)
     assert called.out == b"value = 1\n" * 200 + (project / "app/client.py").read_bytes()
-    assert '◆ left out, 2,000 bytes: read("long", full=True) shows it' in called.said.splitlines()
+    assert '◆ left out, 2,000 bytes: read("long", full=True) shows it' in called.err_text.splitlines()
 
 
 def test_through_a_pipe_modules_of_the_project_are_imported_and_follow_an_edit(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_through_a_pipe_modules_of_the_project_are_imported_and_follow_an_edit(t
     assert lines[1].startswith("Edited app.client.limit")
     assert lines[2].startswith("diff --git ")
     notice = "◆ imports: import select finds a module of Python's or bae_source's own, not the project's."
-    assert called.said.splitlines()[0] == notice
+    assert called.err_text.splitlines()[0] == notice
     assert called.status == 0
 
 
@@ -156,7 +156,7 @@ def test_through_a_pipe_a_shell_that_reads_changes_nothing_and_says_how_to_open_
     code = b'read("app.client.limit")\nedit("app.client.limit", "limit = 9")\n'
     called = run("shell", "--profile", "read", folder=project, stdin=code)
     assert called.out == b"limit = 3\n"
-    assert called.said.splitlines()[-2:] == [
+    assert called.err_text.splitlines()[-2:] == [
         "error[unknown_operation]: edit is not offered: this session only reads.",
         '  -> Session(root) in Python, or "bae-source shell" without --profile, opens one that changes the project.',
     ]
@@ -184,7 +184,7 @@ def test_through_a_pipe_a_shell_of_the_core_calls_other_verbs_through_two_tools(
 def test_a_profile_that_there_is_not_is_refused_and_nothing_runs(tmp_path: Path) -> None:
     project = built(tmp_path)
     called = run("shell", "--profile", "all", folder=project, stdin=b'open("ran", "w")\n')
-    assert called.said.splitlines() == [
+    assert called.err_text.splitlines() == [
         "error[unknown_operation]: There is no profile 'all'.",
         "  -> There are core, read, full.",
     ]

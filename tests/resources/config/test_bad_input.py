@@ -157,8 +157,8 @@ def test_a_key_that_stands_further_in_is_not_made_at_the_top(
 ) -> None:
     root = made(tmp_path / "project")
     answer = called(root, "config", *words)
-    assert (answer.status, (root / "pyproject.toml").read_text()) == (3, SETTINGS), answer.said
-    assert answer.said.partition("candidates:\n")[2].split()[0] == candidate
+    assert (answer.status, (root / "pyproject.toml").read_text()) == (3, SETTINGS), answer.err_text
+    assert answer.err_text.partition("candidates:\n")[2].split()[0] == candidate
     verb, _, value = words
     value = f'"{value}"' if verb == "set" and candidate == "project.version" else value
     assert called(root, "config", verb, candidate, value).status == 0

@@ -131,8 +131,8 @@ def test_what_is_missing_or_unknown_is_warned_of_as_help_says(
     root = made(tmp_path / "project")
     answer = called(root, "config", *words)
     assert answer.status == 0
-    assert "warning[settings_incomplete]" in answer.said
-    assert warned in answer.said
+    assert "warning[settings_incomplete]" in answer.err_text
+    assert warned in answer.err_text
     help_text = " ".join(called(root, "config", "set", "--help").out.decode().split())
     assert (
         "of a key that they require and that is missing, and of one that they do not know, there is a warning"

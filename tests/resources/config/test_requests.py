@@ -82,10 +82,10 @@ def test_the_command_line_changes_one_place_and_undo_takes_it_back(
     root: Path, words: list[str], old: str, new: str
 ) -> None:
     planned = called(root, "config", *words, "--dry-run")
-    assert planned.said.startswith("Dry run, nothing was changed: ")
+    assert planned.err_text.startswith("Dry run, nothing was changed: ")
     assert settings(root) == SETTINGS
     answer = called(root, "config", *words)
-    assert (answer.status, settings(root)) == (0, SETTINGS.replace(old, new)), answer.said
+    assert (answer.status, settings(root)) == (0, SETTINGS.replace(old, new)), answer.err_text
     assert called(root, "undo").status == 0
     assert settings(root) == SETTINGS
 
@@ -157,13 +157,13 @@ HINTED = {
 @pytest.mark.parametrize("words", HINTED, ids=" ".join)
 def test_every_call_that_a_refusal_offers_works_as_it_is_printed(root: Path, words: tuple[str, ...]) -> None:
     answer = called(root, "config", *words)
-    assert (answer.status, settings(root)) == (2, SETTINGS), answer.said
-    hints = [line.removeprefix("  -> ") for line in answer.said.splitlines() if line.startswith("  -> ")]
+    assert (answer.status, settings(root)) == (2, SETTINGS), answer.err_text
+    hints = [line.removeprefix("  -> ") for line in answer.err_text.splitlines() if line.startswith("  -> ")]
     assert len(hints) == len(HINTED[words]), hints
     for hint, line in zip(hints, HINTED[words], strict=True):
         call = re.split(r" (?:writes|takes) ", hint)[0]
         again = called(root, *shlex.split(call))
-        assert again.status == 0, (hint, again.said)
+        assert again.status == 0, (hint, again.err_text)
         assert line in settings(root), hint
         assert called(root, "undo").status == 0
         assert settings(root) == SETTINGS
@@ -182,9 +182,9 @@ def test_calls_that_are_offered_to_python_work_there(root: Path, verb: str, key:
 
 def test_a_value_that_none_can_replace_has_no_call(root: Path) -> None:
     answer = called(root, "config", "set", "project.dependencies", "5")
-    assert answer.said.splitlines()[1:] == ["  -> Give another value."]
+    assert answer.err_text.splitlines()[1:] == ["  -> Give another value."]
     answer = called(root, "config", "set", "tool.ruff.line-length", "None")
-    assert "\n  -> config remove tool.ruff.line-length takes the key away.\n" in answer.said
+    assert "\n  -> config remove tool.ruff.line-length takes the key away.\n" in answer.err_text
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_value_that_none_can_replace_has_no_call(root: Path) -> None:
 )
 def test_what_follows_the_key_is_the_value_also_with_a_dash(root: Path, words: list[str], line: str | None) -> None:
     answer = called(root, "config", "set", *words)
-    assert answer.status == (0 if line else 2), answer.said
+    assert answer.status == (0 if line else 2), answer.err_text
     assert settings(root) != SETTINGS if line else settings(root) == SETTINGS
     assert (line or "") in settings(root)
 
@@ -236,7 +236,7 @@ def test_the_last_part_of_a_name_leads_to_the_sections_and_keys_that_end_so(root
     for word, candidate in (("ruff", "tool.ruff"), ("version", "project.version"), ("module", "[0].module")):
         answer = called(root, "config", "read", word)
         assert answer.status == 3
-        found = answer.said.partition("candidates:\n")[2].split()
+        found = answer.err_text.partition("candidates:\n")[2].split()
         assert found[0].endswith(candidate)
         assert called(root, "config", "read", found[0]).status == 0
 

@@ -173,11 +173,11 @@ def test_a_part_without_a_dependency_is_no_error_and_what_is_not_understood_is_c
     for group in ("always", "none"):
         answer = run("deps", "list", "--group", group, folder=root)
         assert (answer.status, answer.out.decode()) == (0, f"No dependency is declared in {group}.\n")
-        assert "incomplete: This is not all there is: the warnings below say why.\n" in answer.said
-        assert "1 declaration could not be understood; deps list shows them." in answer.said
+        assert "incomplete: This is not all there is: the warnings below say why.\n" in answer.err_text
+        assert "1 declaration could not be understood; deps list shows them." in answer.err_text
     answer = run("deps", "list", "--group", "nope", folder=root)
     assert answer.status == 3
-    assert "could not be understood" not in run("deps", "list", folder=root).said
+    assert "could not be understood" not in run("deps", "list", folder=root).err_text
 
 
 def test_the_data_have_places_importers_and_statuses(root: Path) -> None:
@@ -322,20 +322,20 @@ def test_a_setup_py_is_not_run_and_nothing_is_called_undeclared_then(root: Path)
 def test_names_that_are_none_are_not_found(root: Path, words: tuple[str, ...], expected: str) -> None:
     called = run("deps", "list", *words, folder=root, VIRTUAL_ENV="")
     assert (called.status, called.out) == (3, b"")
-    assert expected in called.said
+    assert expected in called.err_text
 
 
 def test_a_pyproject_that_does_not_parse_is_an_error_with_its_line(root: Path) -> None:
     written(root, {"pyproject.toml": "[project]\nname = = 1\n"})
     called = run("deps", "list", folder=root)
     assert (called.status, called.out) == (4, b"")
-    assert "pyproject.toml does not parse: Invalid value (at line 2, column 8)." in called.said
-    assert "Mend pyproject.toml first." in called.said
+    assert "pyproject.toml does not parse: Invalid value (at line 2, column 8)." in called.err_text
+    assert "Mend pyproject.toml first." in called.err_text
 
 
 def test_the_command_line_prints_it_and_has_the_data_as_json(root: Path) -> None:
     called = run("deps", "list", "--undeclared", folder=root, VIRTUAL_ENV="")
-    assert called.status == 0, called.said
+    assert called.status == 0, called.err_text
     assert UNDECLARED in called.out.decode()
     found = run("deps", "list", "httpx", "--json", folder=root, VIRTUAL_ENV="").json
     assert [(each["kind"], each["name"]) for each in found["found"]] == [("dependency", "httpx")]

@@ -60,7 +60,7 @@ def test_without_settings_it_is_reported_how_to_set_a_folder(root: Path, where: 
     (root / "pyproject.toml").write_text(where)
     ran = run("logs", "list", folder=root)
     assert (ran.status, ran.out) == (3, b"")
-    assert ran.said == (
+    assert ran.err_text == (
         "error[symbol_not_found]: No folder of logs is set.\n"
         '  -> Set the project\'s own in pyproject.toml, by hand, below [tool.bae-source]: logs = "var/log"\n' + USERS
     )

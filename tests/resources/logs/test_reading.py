@@ -89,15 +89,15 @@ def test_a_wrong_call_is_refused_and_nothing_is_cut_in_silence(
 def test_more_than_500_lines_are_refused_on_the_command_line(root: Path) -> None:
     ran = run("logs", "read", "app.log", "--lines", "501", folder=root)
     assert (ran.status, ran.out) == (2, b"")
-    assert "lines: expected `int` <= 500." in ran.said
+    assert "lines: expected `int` <= 500." in ran.err_text
     assert len(run("logs", "read", "app.log", "--lines", "500", folder=root).out.splitlines()) == 501
 
 
 def test_a_log_that_is_not_there_has_close_names_as_candidates(root: Path) -> None:
     ran = run("logs", "read", "access.log", folder=root)
     assert ran.status == 3
-    assert ran.said.splitlines()[0] == "error[symbol_not_found]: Log file not found: access.log."
-    assert ran.said.splitlines()[-2:] == ["candidates:", "  web/access.log"]
+    assert ran.err_text.splitlines()[0] == "error[symbol_not_found]: Log file not found: access.log."
+    assert ran.err_text.splitlines()[-2:] == ["candidates:", "  web/access.log"]
     with pytest.raises(LookupFailed) as caught:
         Source(root).logs_read("ap.log")
     assert caught.value.candidates == ("app.log",)
@@ -134,12 +134,12 @@ def test_a_pipe_a_device_and_a_folder_are_no_logs_and_are_not_waited_for(root: P
     os.mkfifo(folder / "pipe.log")
     (folder / "zero.log").symlink_to("/dev/zero")
     ran = run("logs", "read", "pipe.log", folder=root)
-    assert (ran.status, ran.said.splitlines()[0]) == (
+    assert (ran.status, ran.err_text.splitlines()[0]) == (
         5,
         "error[forbidden]: pipe.log is no regular file, so it is no log.",
     )
     assert run("logs", "read", "pipe.log", "--follow", "5", folder=root).status == 5
-    assert run("logs", "read", "zero.log", folder=root).said.startswith("error[outside_project]: Path traversal")
+    assert run("logs", "read", "zero.log", folder=root).err_text.startswith("error[outside_project]: Path traversal")
     with pytest.raises(Refused) as caught:
         Source(root).logs_read("web")
     assert caught.value.candidates == ("web/access.log",)
