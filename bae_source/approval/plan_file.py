@@ -291,13 +291,13 @@ def sum_of(first: bytes, second: bytes = b"") -> int:
     return crc32(second, crc32(first))
 
 
-def check_row(found: object, first: Any, second: Any = b"") -> None:
+def check_row(checksum: object, first: Any, second: Any = b"") -> None:
     """Check that the pieces of a row are those that were written.
 
     Raises:
         Damaged: they are not.
     """
-    check_rows([(first, second, found)])
+    check_rows([(first, second, checksum)])
 
 
 def check_rows(rows: Iterable[tuple[Any, Any, object]]) -> None:

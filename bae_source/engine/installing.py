@@ -313,7 +313,7 @@ class Installing:
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""
-        left = Saved.found(self.site, self._kept / "before")
+        left = Saved.left_in(self.site, self._kept / "before")
         if left is None:
             return ()
         is_before = left.facts.note == self._note()

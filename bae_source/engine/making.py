@@ -290,11 +290,11 @@ def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceEr
     return TransactionError("verify_failed", reason, unchanged=False, hints=(hint, *verdict.hints), details=details)
 
 
-def checks_in(found: Found) -> tuple[Check, ...]:
+def checks_in(results: Found) -> tuple[Check, ...]:
     """Return the checks among what judges came to."""
-    return tuple(each for each in found if isinstance(each, Check))
+    return tuple(each for each in results if isinstance(each, Check))
 
 
-def notices_in(found: Found) -> tuple[Notice, ...]:
+def notices_in(results: Found) -> tuple[Notice, ...]:
     """Return the notices among the results of judges."""
-    return tuple(gathered(each for each in found if isinstance(each, Notice)))
+    return tuple(gathered(each for each in results if isinstance(each, Notice)))

@@ -109,9 +109,9 @@ class Shown(Struct, frozen=True, kw_only=True):
         }
 
 
-def counts_of(found: Iterable[Reference | Shown]) -> dict[str, int]:
+def counts_of(references: Iterable[Reference | Shown]) -> dict[str, int]:
     """Return the number of places by certainty."""
-    counted = Counter("sure" if isinstance(each, Shown) else each.certainty for each in found)
+    counted = Counter("sure" if isinstance(each, Shown) else each.certainty for each in references)
     return {
         "sure": counted["sure"],
         "probable": counted["probable"],

@@ -9,7 +9,7 @@ from bae_source.model.request import Effect, Request, described
 from bae_source.model.selection import MAX_URIS, Ref, Selected, Selection
 from bae_source.project.naming.pointing import Pointers, pointers
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.naming.selections import answer_each, found
+from bae_source.project.naming.selections import answer_each, selection_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.skeleton import docstring, name_offset, representative, signature
@@ -48,7 +48,7 @@ class Hover(Request, frozen=True, kw_only=True):
             pointed = pointers(workspace, resolved, header_only=_is_class(resolved))
             refs = [Ref(uri=str(each)) for each in pointed.selectors]
             onward = f"ast snippet {uri}{' --exact' if self.exact else ''}"
-            selection = found("hover", uri, resolved, _content(resolved), refs, onward)
+            selection = selection_of("hover", uri, resolved, _content(resolved), refs, onward)
             return selection, _question(resolved, pointed)
 
         return answer_each(workspace, self.uris, "hover", show, exact=self.exact)

@@ -10,7 +10,7 @@ from bae_source.model.selection import MAX_SNIPPETS, MAX_URIS, Ref, Selected, Se
 from bae_source.project.naming.pointing import pointers
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.naming.select import reading_name
-from bae_source.project.naming.selections import answer_each, found
+from bae_source.project.naming.selections import answer_each, selection_of
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace
 
@@ -49,7 +49,7 @@ class Snippet(Request, frozen=True, kw_only=True):
             pointed = pointers(workspace, resolved, header_only=False, until=span.start + seen)
             refs = [Ref(uri=str(each)) for each in pointed.selectors]
             name = reading_name(workspace, resolved.module, resolved.address.qualname)
-            return found("snippet", uri, resolved, content, refs, f"read {name or uri}"), None
+            return selection_of("snippet", uri, resolved, content, refs, f"read {name or uri}"), None
 
         return answer_each(workspace, self.uris, "snippet", show, exact=self.exact, most=MAX_SNIPPETS)
 

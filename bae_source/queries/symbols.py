@@ -9,7 +9,7 @@ from bae_source.model.request import Effect, Request, described
 from bae_source.model.selection import MAX_URIS, Ref, Selected, Selection
 from bae_source.project.naming.pointing import pointers
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.naming.selections import answer_each, found
+from bae_source.project.naming.selections import answer_each, selection_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.skeleton import skeleton
 
@@ -46,6 +46,6 @@ class Symbols(Request, frozen=True, kw_only=True):
             content = skeleton(resolved.tree, members)
             refs = [Ref(uri=str(each)) for each in pointers(workspace, resolved, header_only=True).selectors]
             onward = f"ast snippet {uri}{' --exact' if self.exact else ''}"
-            return found("skeleton", uri, resolved, content, refs, onward), None
+            return selection_of("skeleton", uri, resolved, content, refs, onward), None
 
         return answer_each(workspace, self.uris, "skeleton", show, exact=self.exact)

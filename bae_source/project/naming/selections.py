@@ -72,7 +72,7 @@ def answer_each(
     return within_budget(outcome, kind, _narrower(verb, uris, selections, exact=exact))
 
 
-def found(
+def selection_of(
     kind: SelectionKind, uri: str, resolved: Resolved, content: str, refs: Sequence[Ref], next_action: str
 ) -> Selection:
     """Return the selection of something that was found."""

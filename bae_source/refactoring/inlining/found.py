@@ -213,26 +213,26 @@ def check_bound_once(places: Places, bindings: Sequence[Mentioned], address: str
     return Hazard(Reason.BOUND_BY_OTHERS.of(name=word), False) if bindings else None
 
 
-def letting_out(found: Found) -> Iterator[tuple[Mentioned, str]]:
+def letting_out(uses: Found) -> Iterator[tuple[Mentioned, str]]:
     """Yield the places by which code outside, or a string, may come to what is inlined, each with the reason.
 
     An import of a function is for that alone; one at the top of a module that does not read it hands it on, and so does
     one of a package's `__init__`.
     """
-    reading = {each.path for each in found.reads}
-    for each in found.exports:
+    reading = {each.path for each in uses.reads}
+    for each in uses.exports:
         yield each, Reason.EXPORTED.of()
-    for each in found.imports:
+    for each in uses.imports:
         is_handed_on = each.path not in reading or each.path.endswith("__init__.py")
         if each.certainty == "sure" and is_handed_on and not each.mention[2]:
             yield each, Reason.EXPORTED.of()
         elif each.certainty != "sure":
             yield each, each.why
-    for each in found.strings:
+    for each in uses.strings:
         yield each, Reason.NAMED_BY_STRING.of()
 
 
-def unparsed(project: Project, found: Found) -> tuple[tuple[str, ResourceError], ...]:
+def unparsed(project: Project, uses: Found) -> tuple[tuple[str, ResourceError], ...]:
     """Return the files that could not be searched, with their names."""
     census = project.workspace.census
-    return tuple((name_at(census, path), error) for path, error in sorted(dict(found.unreadable).items()))
+    return tuple((name_at(census, path), error) for path, error in sorted(dict(uses.unreadable).items()))

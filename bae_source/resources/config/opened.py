@@ -180,11 +180,11 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
         yield Notice("settings_invalid", f"Wrong before, and left as it is: {clauses(old)}")
 
 
-def clauses(found: list[Problem]) -> str:
+def clauses(problems: list[Problem]) -> str:
     """Return problems in a sentence, the first ones by name."""
-    more = len(found) - _MOST_LISTED
+    more = len(problems) - _MOST_LISTED
     rest = f"; and {counted(more, 'more problem')}" if more > 0 else ""
-    return f"{'; '.join(each.text for each in found[:_MOST_LISTED])}{rest}."
+    return f"{'; '.join(each.text for each in problems[:_MOST_LISTED])}{rest}."
 
 
 def _not_ours() -> Refused:

@@ -80,7 +80,7 @@ class Saved:
         return cls(site, folder, facts)
 
     @classmethod
-    def found(cls, site: Site, folder: Path) -> Saved | None:
+    def left_in(cls, site: Site, folder: Path) -> Saved | None:
         """Return the files that a dead process kept in a folder; None where it had not kept everything yet."""
         try:
             return cls(site, folder, decode(content_of(folder / _FACTS), type=Facts))

@@ -164,7 +164,7 @@ class Logs:
 
     def missing(self, name: str) -> LookupFailed:
         """Return the error of a log that is not there, with those that have such a name."""
-        names = [each.name for each in self.found().logs]
+        names = [each.name for each in self.listed().logs]
         last = name[:100].rpartition("/")[2]
         close = [each for each in names if each.rpartition("/")[2] == last]
         close += closest(name[:100], names)
@@ -205,11 +205,11 @@ class Logs:
         return descriptor
 
     def _no_file(self, name: str) -> Refused:
-        inside = [each.name for each in self.found().logs if each.name.startswith(f"{name}/")]
+        inside = [each.name for each in self.listed().logs if each.name.startswith(f"{name}/")]
         hints = [Call("logs list", then="lists those that there are.")]
         return Refused("forbidden", f"{name} is no regular file, so it is no log.", hints=hints, candidates=inside[:10])
 
-    def found(self) -> Found:
+    def listed(self) -> Found:
         """Return the logs that there are, the newest first."""
         walk = _Walk()
         for folder in self.folders:

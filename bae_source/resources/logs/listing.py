@@ -56,7 +56,7 @@ def listed_logs(logs: Logs) -> Outcome:
     Raises:
         ResourceError: no folder is set, or a setting cannot be used.
     """
-    found = logs.found()
+    found = logs.listed()
     listed = _counted(logs, found)
     lines = [_drawn(each, log) for each, log in zip(listed, found.logs, strict=True)]
     return Outcome(

@@ -78,15 +78,15 @@ def matches(log: OpenLog, start: int, expression: Expression, most: int, *, firs
     return Matches(kept=tuple(kept), count=count, lines=reach.lines)
 
 
-def drawn(log: OpenLog, found: Matches, context: int, number: int | None) -> Iterator[str]:
+def drawn(log: OpenLog, matches: Matches, context: int, number: int | None) -> Iterator[str]:
     """Draw the matches as grep does: `12: text`, lines around them as `11- text`, and `--` between what lies apart.
 
     Parameters:
         number: of the line that the search began with; None where it is not known.
     """
-    marked = {match.line for match in found.kept}
+    marked = {match.line for match in matches.kept}
     texts: dict[int, str] = {}
-    for match in found.kept:
+    for match in matches.kept:
         before = last_lines(log, match.offset, context).raw if context else ()
         after = first_lines(log, match.offset, log.end, context + 1).raw
         for line, raw in enumerate((*before, *after), match.line - len(before)):

@@ -405,9 +405,9 @@ def _is_another(found: Found, content: Content) -> bool:
 _OTHERS = stat.S_IXUSR | stat.S_IRWXG | stat.S_IRWXO
 
 
-def begins(whole: bytes | None, found: Found) -> bool:
+def begins(whole: bytes | None, file: Found) -> bool:
     """Return whether a file holds a beginning of what it was to hold."""
-    return whole is not None and found.content is not None and whole.startswith(found.content)
+    return whole is not None and file.content is not None and whole.startswith(file.content)
 
 
 def may_be_draft(file: Found, content: Content) -> bool:
